@@ -1,0 +1,100 @@
+"""NumPy's own functions on Tensors: a lookup in the table of operations, and never a silent detour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+
+from .registry import OPERATIONS
+
+# Functions of the values alone: they have no derivative, and answer as they do for arrays.
+_OF_VALUES: tuple[Callable[..., Any], ...] = (
+    np.shape, np.ndim, np.size, np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.argsort, np.lexsort,
+    np.argwhere, np.nonzero, np.flatnonzero, np.count_nonzero, np.searchsorted, np.digitize, np.isclose, np.allclose,
+    np.array_equal, np.array_equiv, np.any, np.all, np.array2string, np.array_repr, np.array_str, np.result_type,
+    np.can_cast, np.min_scalar_type, np.isrealobj, np.iscomplexobj, np.isreal, np.iscomplex, np.isneginf, np.isposinf,
+    np.may_share_memory, np.shares_memory, np.broadcast_shapes, np.unravel_index, np.histogram, np.bincount,
+    np.unique, np.isin, np.common_type, np.copyto, np.save, np.savez, np.savez_compressed, np.savetxt,
+)  # fmt: skip
+
+_UFUNCS_OF_VALUES: frozenset[np.ufunc] = frozenset({
+    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.isfinite, np.isinf, np.isnan,
+    np.signbit, np.logical_and, np.logical_or, np.logical_not, np.logical_xor,
+})  # fmt: skip
+
+# What a Tensor operation has no meaning for: results are new float32 tensors.
+_REFUSED = ("out", "where", "dtype", "casting", "subok", "initial", "like", "signature", "order")
+
+
+@cache
+def _table() -> dict[object, Callable[..., Any]]:
+    """Map each NumPy function, and each (ufunc, method), to the operation that stands in for it."""
+    table: dict[object, Callable[..., Any]] = {}
+    for operation in OPERATIONS.values():
+        for function in operation.numpy:
+            table[_key(function)] = operation.forward
+    return table
+
+
+def _key(function: Callable[..., Any]) -> object:
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return owner, function.__name__
+    return (function, "__call__") if isinstance(function, np.ufunc) else function
+
+
+def dispatch_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Compute ``ufunc`` (or its ``reduce``, ``accumulate``, ``outer``) on inputs of which one is a Tensor."""
+    if ufunc in _UFUNCS_OF_VALUES:
+        return getattr(ufunc, method)(*_values(inputs), **{name: _values(value) for name, value in kwargs.items()})
+    name = f"np.{ufunc.__name__}" if method == "__call__" else f"np.{ufunc.__name__}.{method}"
+    function = _table().get((ufunc, method))
+    if function is None:
+        raise _no_rule(name)
+    if method == "reduce":
+        # A ufunc reduces its first axis by default, where the function of the same name reduces all.
+        kwargs.setdefault("axis", 0)
+    _refuse(name, kwargs)
+    return function(*inputs, **kwargs)
+
+
+def dispatch_function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Compute a NumPy function on arguments among which there is a Tensor."""
+    name = f"{func.__module__}.{func.__name__}".replace("numpy.", "np.", 1)
+    function = _table().get(func)
+    if function is not None:
+        _refuse(name, kwargs)
+        return function(*args, **kwargs)
+    if func in _OF_VALUES:
+        return func(*_values(args), **_values(kwargs))
+    raise _no_rule(name)
+
+
+def _refuse(name: str, kwargs: dict[str, Any]) -> None:
+    for refused in _REFUSED:
+        if refused in kwargs and kwargs[refused] is not None:
+            raise TypeError(
+                f"{name} on a Tensor takes no {refused}=: the result is a new float32 tensor of the graph. "
+                f"Leave {refused}= out, or compute on t.data, which cuts the graph"
+            )
+        kwargs.pop(refused, None)
+
+
+def _no_rule(name: str) -> TypeError:
+    return TypeError(
+        f"{name} has no rule for Tensors, and would lose the gradient. "
+        "Call it on t.data for the value alone, or write an operation with create_node"
+    )
+
+
+def _values(item: Any) -> Any:
+    """Return ``item`` with every Tensor in it, at any depth, replaced by its array."""
+    if isinstance(item, (list, tuple)):
+        parts = [_values(part) for part in cast("list[Any]", item)]
+        return tuple(parts) if isinstance(item, tuple) else parts
+    if isinstance(item, dict):
+        return {key: _values(value) for key, value in cast("dict[Any, Any]", item).items()}
+    return item.data if hasattr(item, "tensor_type") else item

@@ -1,0 +1,35 @@
+"""The backward functions: plain functions of NumPy, each for the operation of the same name."""
+
+from .arithmetic import add_backward as add_backward
+from .arithmetic import subtract_backward as subtract_backward
+from .arithmetic import rsubtract_backward as rsubtract_backward
+from .arithmetic import multiply_backward as multiply_backward
+from .arithmetic import divide_backward as divide_backward
+from .arithmetic import rdivide_backward as rdivide_backward
+from .arithmetic import power_backward as power_backward
+from .arithmetic import rpower_backward as rpower_backward
+from .arithmetic import negative_backward as negative_backward
+from .elementwise import exp_backward as exp_backward
+from .elementwise import log_backward as log_backward
+from .elementwise import sqrt_backward as sqrt_backward
+from .elementwise import abs_backward as abs_backward
+from .elementwise import sin_backward as sin_backward
+from .elementwise import cos_backward as cos_backward
+from .elementwise import tan_backward as tan_backward
+from .elementwise import tanh_backward as tanh_backward
+from .elementwise import maximum_backward as maximum_backward
+from .elementwise import minimum_backward as minimum_backward
+from .elementwise import clip_backward as clip_backward
+from .elementwise import where_backward as where_backward
+from .indexing import getitem_backward as getitem_backward
+from .indexing import scatter_backward as scatter_backward
+from .matrix import matmul_backward as matmul_backward
+from .reduction import sum_backward as sum_backward
+from .reduction import mean_backward as mean_backward
+from .reduction import max_backward as max_backward
+from .reduction import min_backward as min_backward
+from .shaping import reshape_backward as reshape_backward
+from .shaping import transpose_backward as transpose_backward
+from .shaping import swapaxes_backward as swapaxes_backward
+from .shaping import broadcast_to_backward as broadcast_to_backward
+from .shaping import concatenate_backward as concatenate_backward

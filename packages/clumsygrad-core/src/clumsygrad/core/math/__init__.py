@@ -1,0 +1,30 @@
+"""Differentiable functions, with NumPy's names and arguments."""
+
+from .arithmetic import add as add
+from .arithmetic import divide as divide
+from .arithmetic import multiply as multiply
+from .arithmetic import negative as negative
+from .arithmetic import power as power
+from .arithmetic import subtract as subtract
+from .elementwise import abs as abs
+from .elementwise import clip as clip
+from .elementwise import cos as cos
+from .elementwise import exp as exp
+from .elementwise import log as log
+from .elementwise import maximum as maximum
+from .elementwise import minimum as minimum
+from .elementwise import sin as sin
+from .elementwise import sqrt as sqrt
+from .elementwise import tan as tan
+from .elementwise import tanh as tanh
+from .elementwise import where as where
+from .matrix import matmul as matmul
+from .reduction import max as max
+from .reduction import mean as mean
+from .reduction import min as min
+from .reduction import sum as sum
+from .shaping import broadcast_to as broadcast_to
+from .shaping import concatenate as concatenate
+from .shaping import reshape as reshape
+from .shaping import swapaxes as swapaxes
+from .shaping import transpose as transpose

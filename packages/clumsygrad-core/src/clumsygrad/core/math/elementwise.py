@@ -1,0 +1,219 @@
+"""Elementwise functions; their backward functions stand in ``grad/elementwise.py`` in the same order."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from ..grad.elementwise import (
+    abs_backward,
+    clip_backward,
+    cos_backward,
+    exp_backward,
+    log_backward,
+    maximum_backward,
+    minimum_backward,
+    sin_backward,
+    sqrt_backward,
+    tan_backward,
+    tanh_backward,
+    where_backward,
+)
+from ..operand import binary, operand
+from ..registry import register
+from ..tensor import Tensor, as_tensor, create_node
+from ..types import TensorLike
+
+
+def exp(x: TensorLike) -> Tensor:
+    r"""Return :math:`e^x`, elementwise.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.exp([0.0]).tolist()
+        [1.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.exp(x._data), exp_backward, (x,))
+
+
+def log(x: TensorLike) -> Tensor:
+    r"""Return the natural logarithm :math:`\ln x`, elementwise: -inf at 0 and NaN below, without a warning.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.log([1.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.log(x._data), log_backward, (x,))
+
+
+def sqrt(x: TensorLike) -> Tensor:
+    r"""Return :math:`\sqrt x`, elementwise: NaN below 0, and a gradient of +inf at 0.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.sqrt([4.0]).tolist()
+        [2.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.sqrt(x._data), sqrt_backward, (x,))
+
+
+def abs(x: TensorLike) -> Tensor:
+    r"""Return :math:`|x|`, elementwise, with a gradient of 0 at 0.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.abs([-2.0]).tolist()
+        [2.0]
+    """
+    x = as_tensor(x)
+    return create_node(np.abs(x._data), abs_backward, (x,))
+
+
+def sin(x: TensorLike) -> Tensor:
+    r"""Return :math:`\sin x`, elementwise, for x in radians.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.sin([0.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.sin(x._data), sin_backward, (x,))
+
+
+def cos(x: TensorLike) -> Tensor:
+    r"""Return :math:`\cos x`, elementwise, for x in radians.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.cos([0.0]).tolist()
+        [1.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.cos(x._data), cos_backward, (x,))
+
+
+def tan(x: TensorLike) -> Tensor:
+    r"""Return :math:`\tan x`, elementwise, for x in radians.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.tan([0.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.tan(x._data), tan_backward, (x,))
+
+
+def tanh(x: TensorLike) -> Tensor:
+    r"""Return :math:`\tanh x`, elementwise.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.tanh([0.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    return create_node(np.tanh(x._data), tanh_backward, (x,))
+
+
+def maximum(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return the larger of ``x`` and ``y``, elementwise; where they are equal each gets half of the gradient.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.maximum([1.0, 5.0], 3.0).tolist()
+        [3.0, 5.0]
+    """
+    return binary(np.maximum, x, y, maximum_backward, maximum_backward)
+
+
+def minimum(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return the smaller of ``x`` and ``y``, elementwise; where they are equal each gets half of the gradient.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.minimum([1.0, 5.0], 3.0).tolist()
+        [1.0, 3.0]
+    """
+    return binary(np.minimum, x, y, minimum_backward, minimum_backward)
+
+
+def clip(
+    x: TensorLike,
+    a_min: TensorLike | None = None,
+    a_max: TensorLike | None = None,
+    *,
+    min: TensorLike | None = None,
+    max: TensorLike | None = None,
+) -> Tensor:
+    """Return ``x`` limited to the range from ``a_min`` to ``a_max`` (or ``min`` to ``max``), elementwise.
+
+    A value on a bound passes its gradient; one outside passes it to the bound, when that is a Tensor.
+
+    Raises:
+        ValueError: when a bound is given under both of its names.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.clip([-1.0, 0.5, 2.0], 0, 1).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise ValueError("clip takes each bound once: as a_min or min, and as a_max or max")
+    low = None if (bound := a_min if min is None else min) is None else operand(bound)
+    high = None if (bound := a_max if max is None else max) is None else operand(bound)
+    x = as_tensor(x)
+    if isinstance(low, Tensor) or isinstance(high, Tensor):
+        result = x if low is None else where(x < low, low, x)
+        return result if high is None else where(result > high, high, result)
+    return create_node(np.clip(x._data, low, high), clip_backward, (x,), {"a_min": low, "a_max": high})
+
+
+def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
+    """Return ``x`` where ``condition`` holds, else ``y``, elementwise.
+
+    The branch not taken gets a gradient of exactly 0, which stays 0 through slopes that are infinite there.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.where([True, False], [1.0, 2.0], 0.0).tolist()
+        [1.0, 0.0]
+    """
+    mask = np.asarray(condition._data if isinstance(condition, Tensor) else condition, dtype=bool)
+    left, right = operand(x), operand(y)
+    if isinstance(left, float) and isinstance(right, float):
+        left = as_tensor(left)
+    if isinstance(right, float):
+        left = cast("Tensor", left)
+        extra = {"mask": mask, "scalar_value": right}
+        return create_node(np.where(mask, left._data, right), where_backward, (left,), extra)
+    if isinstance(left, float):
+        extra = {"mask": ~mask, "scalar_value": left}
+        return create_node(np.where(mask, left, right._data), where_backward, (right,), extra)
+    return create_node(np.where(mask, left._data, right._data), where_backward, (left, right), {"mask": mask})
+
+
+register(exp, exp_backward, numpy=(np.exp,), methods=("exp",))
+register(log, log_backward, numpy=(np.log,), methods=("log",))
+register(sqrt, sqrt_backward, numpy=(np.sqrt,), methods=("sqrt",))
+register(abs, abs_backward, numpy=(np.absolute, np.fabs), methods=("abs", "__abs__"))
+register(sin, sin_backward, numpy=(np.sin,), methods=("sin",))
+register(cos, cos_backward, numpy=(np.cos,), methods=("cos",))
+register(tan, tan_backward, numpy=(np.tan,), methods=("tan",))
+register(tanh, tanh_backward, numpy=(np.tanh,), methods=("tanh",))
+register(maximum, maximum_backward, numpy=(np.maximum,), methods=("maximum",))
+register(minimum, minimum_backward, numpy=(np.minimum,), methods=("minimum",))
+register(clip, clip_backward, numpy=(np.clip,), methods=("clip",))
+register(where, where_backward, numpy=(np.where,))
