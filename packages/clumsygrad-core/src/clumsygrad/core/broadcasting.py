@@ -31,12 +31,9 @@ def unbroadcast(grad: Array, shape: Shape) -> Array:
     if grad.shape == shape:
         return grad
     added = grad.ndim - len(shape)
-    stretched = [
-        added + axis
-        for axis, length in enumerate(shape)
-        if length == 1 and grad.shape[added + axis] != 1
-    ]
-    return grad.sum(axis=(*range(added), *stretched)).reshape(shape)
+    stretched = [added + axis for axis, length in enumerate(shape) if length == 1 and grad.shape[added + axis] != 1]
+    total: Array = grad.sum(axis=(*range(added), *stretched))
+    return total.reshape(shape)
 
 
 def normalize_axes(axis: Axis | Sequence[int], ndim: int) -> tuple[int, ...]:

@@ -84,9 +84,7 @@ def eye(n: int, m: int | None = None, *, tensor_type: TensorType = _INPUT) -> Te
     return _leaf(np.eye(n, m, dtype=precision.get()), tensor_type)
 
 
-def arange(
-    start: float, stop: float | None = None, step: float = 1, *, tensor_type: TensorType = _INPUT
-) -> Tensor:
+def arange(start: float, stop: float | None = None, step: float = 1, *, tensor_type: TensorType = _INPUT) -> Tensor:
     """Return evenly spaced values from ``start`` (0 when only one bound is given) up to, not including, ``stop``.
 
     Example:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .mode import enable_grad
 from .registry import register
-from .tensor import Tensor, as_array, as_tensor, operation_name, wrap
+from .tensor import Tensor, as_array, operation_name, wrap
 from .tensor_type import TensorType
 from .types import Array, GradFn, TensorLike
 
@@ -47,26 +47,32 @@ class StandIn:
 
     @property
     def data(self) -> Array | Tensor:
+        """The result or parent: its array, or the Tensor itself."""
         return self._data
 
     @property
     def parents(self) -> tuple[StandIn, ...]:
+        """The stand-ins of the parents."""
         return self._parents
 
     @property
     def extra(self) -> dict[str, Any]:
+        """The node's extra."""
         return self._extra
 
     @property
     def tensor_type(self) -> TensorType:
+        """INPUT for a parent that needs no gradient."""
         return self._tensor_type
 
     @property
     def requires_grad(self) -> bool:
+        """Whether a gradient is needed."""
         return self._tensor_type is not _INPUT
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The shape of the value."""
         return self._data.shape
 
 
@@ -126,6 +132,7 @@ class Pass:
                 raise
             if grads.__class__ is not tuple or len(grads) != len(parents):
                 raise _wrong_result(node, grads)
+            parent = contribution = None
             for parent, contribution in zip(parents, grads, strict=True):
                 if parent._stamp > key:
                     raise _stale(node, parent)
@@ -200,12 +207,13 @@ def _count_unshared() -> int:
 _UNSHARED = _count_unshared()
 
 
-def backward(self: Tensor, gradient: TensorLike | None = None, keep_graph: bool = False) -> None:
+def backward(tensor: Tensor, /, gradient: TensorLike | None = None, keep_graph: bool = False) -> None:
     """Add the gradient of this tensor to the ``grad`` of every parameter and held tensor it depends on.
 
     The graph is freed while it is walked, so that memory is given back as early as can be.
 
     Args:
+        tensor: the result to start from.
         gradient: the gradient of some scalar with respect to this tensor, of its shape; 1 for a tensor of one element.
         keep_graph: keep the graph, for a second pass through it.
 
@@ -223,22 +231,22 @@ def backward(self: Tensor, gradient: TensorLike | None = None, keep_graph: bool 
         >>> x.grad
         array(6., dtype=float32)
     """
-    if self._tensor_type is _INPUT:
+    if tensor._tensor_type is _INPUT:
         raise RuntimeError(
             "backward() needs a tensor that requires gradients; this one was computed from INPUT tensors only, or "
             "inside no_grad(). Make what you want gradients for a parameter(...)"
         )
     walk = Pass(keep_graph=keep_graph)
-    walk.seed(self, _seed(self, gradient))
+    walk.seed(tensor, _seed(tensor, gradient))
     # Zero times infinity and the like are answered by the rules themselves: they need no warning.
     with np.errstate(all="ignore"):
         walk.run()
-    adopted = [(tensor, walk.adopt(key, tensor)) for key, tensor in walk.nodes.items()]
-    for tensor, grad in adopted:
-        if tensor._grad is None:
-            tensor._grad = grad
+    adopted = [(leaf, walk.adopt(key, leaf)) for key, leaf in walk.nodes.items()]
+    for leaf, grad in adopted:
+        if leaf._grad is None:
+            leaf._grad = grad
         else:
-            np.add(tensor._grad, grad, out=tensor._grad)
+            np.add(leaf._grad, grad, out=leaf._grad)
 
 
 def _seed(output: Tensor, gradient: TensorLike | None) -> Array:
@@ -360,7 +368,7 @@ def _as_seeds(
     if grad_outputs is None:
         return [None] * number
     seeds: Sequence[TensorLike | None]
-    if isinstance(grad_outputs, (list, tuple)) and (number > 1 or len(grad_outputs) == 1):
+    if isinstance(grad_outputs, (list, tuple)) and (number > 1 or len(cast("list[Any]", grad_outputs)) == 1):
         seeds = cast("Sequence[TensorLike | None]", grad_outputs)
     else:
         seeds = [cast("TensorLike", grad_outputs)]
@@ -408,13 +416,16 @@ def _freed(node: Tensor) -> RuntimeError:
 def _stale(node: Tensor, parent: Tensor) -> RuntimeError:
     return RuntimeError(
         f"a tensor of shape {parent._data.shape} was changed in place after {operation_name(node)} had used its value: "
-        "the gradient would be computed from the wrong one. Call backward() before the update, or compute again after it"
+        "the gradient would be computed from the wrong one. Call backward() before the update, or compute again after "
+        "it"
     )
 
 
 def _wrong_result(node: Tensor, grads: object) -> RuntimeError:
     name = cast("GradFn", node._grad_fn).__name__
-    received = f"{len(grads)} entries" if isinstance(grads, tuple) else f"a {type(grads).__name__}"
+    received = (
+        f"{len(cast('tuple[object, ...]', grads))} entries" if isinstance(grads, tuple) else f"a {type(grads).__name__}"
+    )
     return RuntimeError(
         f"{name} has to return a tuple with one gradient (or None) for each of its {len(node._parents)} parents; "
         f"it returned {received}"
@@ -423,7 +434,11 @@ def _wrong_result(node: Tensor, grads: object) -> RuntimeError:
 
 def _wrong_gradient(node: Tensor, parent: Tensor, grad: object) -> RuntimeError:
     name = cast("GradFn", node._grad_fn).__name__
-    received = f"shape {grad.shape}" if isinstance(grad, (np.ndarray, Tensor)) else f"a {type(grad).__name__}"
+    received = (
+        f"shape {np.shape(cast('Array', grad))}"
+        if isinstance(grad, (np.ndarray, Tensor))
+        else f"a {type(grad).__name__}"
+    )
     return RuntimeError(
         f"{name} has to return arrays of its parents' shapes; for a parent of shape {parent._data.shape} it returned "
         f"{received}. unbroadcast(grad, shape) sums a broadcast gradient back"

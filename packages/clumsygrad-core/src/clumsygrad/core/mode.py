@@ -30,7 +30,7 @@ class Switch(Generic[T]):
         self._saved = saved
 
     @overload
-    def __call__(self) -> Switch[T]: ...
+    def __call__(self, /) -> Switch[T]: ...
     @overload
     def __call__(self, function: Callable[P, R], /) -> Callable[P, R]: ...
     def __call__(self, function: Callable[P, R] | None = None, /) -> Switch[T] | Callable[P, R]:
@@ -103,7 +103,7 @@ def _drive(switch: Switch[T], generator: Generator[object, object, object]) -> G
                 with switch():
                     generator.close()
                 raise
-            except BaseException as error:  # handed on to the wrapped generator, which may catch it
+            except BaseException as error:  # noqa: BLE001  # handed on to the wrapped generator, which may catch it
                 with switch():
                     item = generator.throw(error)
             else:

@@ -88,7 +88,7 @@ class Tensor(TensorMethods):
 
     @staticmethod
     def _create_node(
-        data: npt.NDArray[Any] | np.generic,
+        data: Array,
         grad_fn: GradFn,
         parents: tuple[Tensor, ...],
         extra: dict[str, Any] | None = None,
@@ -180,7 +180,7 @@ class Tensor(TensorMethods):
     @grad.setter
     def grad(self, value: TensorLike | None) -> None:
         if value is None or value is self._grad:
-            self._grad = value
+            self._grad = None if value is None else self._grad
             return
         array = as_array(value, copy=True)
         if array.shape != self._data.shape:
@@ -245,12 +245,12 @@ class Tensor(TensorMethods):
         return self._data.dtype
 
     @property
-    def T(self) -> Tensor:
+    def T(self) -> Tensor:  # noqa: N802  # NumPy's name
         """The tensor with its axes reversed."""
         return self.transpose()
 
     @property
-    def mT(self) -> Tensor:
+    def mT(self) -> Tensor:  # noqa: N802  # NumPy's name
         """The tensor with its last two axes swapped: a stack of matrices, each transposed."""
         if self._data.ndim < 2:
             raise ValueError(f"mT needs at least two axes; received a tensor of shape {self._data.shape}")
@@ -448,16 +448,16 @@ def as_array(value: TensorLike, *, copy: bool) -> Array:
     if isinstance(value, Tensor):
         value = value._data
     elif isinstance(value, (list, tuple)):
-        _refuse_tensors(value)
+        _refuse_tensors(cast("list[Any]", value))
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise TypeError(
-            f"a tensor holds real numbers; received {_describe(value)} of dtype {array.dtype}. "
+            f"a tensor holds real numbers; received {_describe(cast('object', value))} of dtype {array.dtype}. "
             "Convert it to a real numeric array first"
         )
     # A float64 value that is too large for float32 becomes infinite, as in NumPy; it needs no warning here.
     with np.errstate(over="ignore", invalid="ignore"):
-        return cast("Array", np.array(array, dtype=precision.get(), copy=True if copy else None))
+        return np.array(array, dtype=precision.get(), copy=True if copy else None)
 
 
 def _refuse_tensors(values: list[Any] | tuple[Any, ...]) -> None:
@@ -472,7 +472,9 @@ def _refuse_tensors(values: list[Any] | tuple[Any, ...]) -> None:
 
 
 def _describe(value: object) -> str:
-    return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+    return (
+        f"an array of shape {np.shape(cast('Array', value))}" if isinstance(value, np.ndarray) else type(value).__name__
+    )
 
 
 def _conform(data: npt.NDArray[Any] | np.generic) -> Array:
@@ -487,9 +489,11 @@ def _conform(data: npt.NDArray[Any] | np.generic) -> Array:
 
 
 def check_leaf_type(tensor_type: TensorType) -> None:
+    """Raise for a role that a leaf can't have."""
     if tensor_type is _INTERMEDIATE:
         raise ValueError(
-            "an INTERMEDIATE tensor is made by an operation, never by hand; use TensorType.INPUT or TensorType.PARAMETER"
+            "an INTERMEDIATE tensor is made by an operation, never by hand; "
+            "use TensorType.INPUT or TensorType.PARAMETER"
         )
     if tensor_type is not _INPUT and tensor_type is not _PARAMETER:
         raise TypeError(f"tensor_type is a TensorType; received {tensor_type!r}. Use TensorType.PARAMETER to train it")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
     from .tensor import Tensor
 
-Array: TypeAlias = npt.NDArray[np.float32]
+Array: TypeAlias = npt.NDArray[Any]
 """The value of a tensor: float32, or float64 inside :func:`double_precision`."""
 
 TensorLike: TypeAlias = "Tensor | npt.ArrayLike"
@@ -36,4 +35,6 @@ class GradFn(Protocol):
     @property
     def __name__(self) -> str: ...
 
-    def __call__(self, tensor: Tensor, grad: Array, /) -> GradientTuple: ...
+    def __call__(self, tensor: Tensor, grad: Array, /) -> GradientTuple:
+        """Return the gradient of each parent."""
+        ...

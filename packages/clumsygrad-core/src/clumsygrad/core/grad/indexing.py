@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import EllipsisType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ..tensor import Tensor, create_node
 from ..types import Array, GradientTuple, Shape
+from .recording import as_recorded
 
 _BASIC = (int, np.integer, slice, EllipsisType, type(None))
 
@@ -18,10 +19,9 @@ def scatter(values: Array, key: Any, shape: Shape) -> Array:
 
     An operation itself, with a rule of its own, since it can't be written with plain NumPy functions of ``values``.
     """
-    if isinstance(values, Tensor):
-        return create_node(  # type: ignore[return-value]  # a Tensor where the formula is being recorded
-            scatter(values._data, key, shape), scatter_backward, (values,), {"key": key}
-        )
+    if (recorded := as_recorded(values)) is not None:
+        node = create_node(scatter(recorded._data, key, shape), scatter_backward, (recorded,), {"key": key})
+        return cast("Array", node)
     total = np.zeros(shape, values.dtype)
     if _reads_once(key):
         total[key] = values
@@ -32,7 +32,7 @@ def scatter(values: Array, key: Any, shape: Shape) -> Array:
 
 def _reads_once(key: Any) -> bool:
     """Tell whether a key can't name an element twice: it has no integer arrays."""
-    parts: tuple[Any, ...] = key if isinstance(key, tuple) else (key,)
+    parts: tuple[object, ...] = key if isinstance(key, tuple) else (key,)
     return all(isinstance(part, _BASIC) or getattr(part, "dtype", None) == np.bool_ for part in parts)
 
 

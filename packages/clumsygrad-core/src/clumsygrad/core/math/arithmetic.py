@@ -29,7 +29,7 @@ def add(x: TensorLike, y: TensorLike) -> Tensor:
         >>> (Tensor([1.0, 2.0]) + 1).tolist()
         [2.0, 3.0]
     """
-    if y.__class__ is Tensor and x.__class__ is Tensor:
+    if type(y) is Tensor and type(x) is Tensor:
         return create_node(x._data + y._data, add_backward, (x, y))
     return binary(np.add, x, y, add_backward, add_backward)
 
@@ -47,7 +47,7 @@ def subtract(x: TensorLike, y: TensorLike) -> Tensor:
         >>> (Tensor([1.0, 2.0]) - 1).tolist()
         [0.0, 1.0]
     """
-    if y.__class__ is Tensor and x.__class__ is Tensor:
+    if type(y) is Tensor and type(x) is Tensor:
         return create_node(x._data - y._data, subtract_backward, (x, y))
     return binary(np.subtract, x, y, subtract_backward, rsubtract_backward)
 
@@ -65,7 +65,7 @@ def multiply(x: TensorLike, y: TensorLike) -> Tensor:
         >>> (Tensor([1.0, 2.0]) * 3).tolist()
         [3.0, 6.0]
     """
-    if y.__class__ is Tensor and x.__class__ is Tensor:
+    if type(y) is Tensor and type(x) is Tensor:
         return create_node(x._data * y._data, multiply_backward, (x, y))
     return binary(np.multiply, x, y, multiply_backward, multiply_backward)
 
@@ -84,7 +84,7 @@ def divide(x: TensorLike, y: TensorLike) -> Tensor:
         [1.0, 0.5]
     """
     with np.errstate(all="ignore"):
-        if y.__class__ is Tensor and x.__class__ is Tensor:
+        if type(y) is Tensor and type(x) is Tensor:
             return create_node(x._data / y._data, divide_backward, (x, y))
         return binary(np.true_divide, x, y, divide_backward, rdivide_backward)
 
@@ -97,8 +97,8 @@ def rdivide(x: TensorLike, y: TensorLike) -> Tensor:
 def power(x: TensorLike, y: TensorLike) -> Tensor:
     r"""Return :math:`x^y`, elementwise.
 
-    The gradient by ``x`` at 0 is 0 for :math:`x^0`, 1 for :math:`x^1` and infinite for exponents below 1. The gradient by
-    ``y`` at ``x`` = 0 is 0 where y ≥ 0, and NaN where ``x`` is negative.
+    The gradient by ``x`` at 0 is 0 for :math:`x^0`, 1 for :math:`x^1` and infinite for exponents below 1. The gradient
+    by ``y`` at ``x`` = 0 is 0 where y ≥ 0, and NaN where ``x`` is negative.
 
     Example:
         >>> from clumsygrad.core import Tensor

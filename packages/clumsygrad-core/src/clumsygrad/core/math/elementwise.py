@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from ..grad.elementwise import (
@@ -193,16 +191,14 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     """
     mask = np.asarray(condition._data if isinstance(condition, Tensor) else condition, dtype=bool)
     left, right = operand(x), operand(y)
-    if isinstance(left, float) and isinstance(right, float):
-        left = as_tensor(left)
-    if isinstance(right, float):
-        left = cast("Tensor", left)
-        extra = {"mask": mask, "scalar_value": right}
-        return create_node(np.where(mask, left._data, right), where_backward, (left,), extra)
-    if isinstance(left, float):
+    if isinstance(right, Tensor):
+        if isinstance(left, Tensor):
+            return create_node(np.where(mask, left._data, right._data), where_backward, (left, right), {"mask": mask})
         extra = {"mask": ~mask, "scalar_value": left}
         return create_node(np.where(mask, left, right._data), where_backward, (right,), extra)
-    return create_node(np.where(mask, left._data, right._data), where_backward, (left, right), {"mask": mask})
+    left = as_tensor(left)
+    extra = {"mask": mask, "scalar_value": right}
+    return create_node(np.where(mask, left._data, right), where_backward, (left,), extra)
 
 
 register(exp, exp_backward, numpy=(np.exp,), methods=("exp",))

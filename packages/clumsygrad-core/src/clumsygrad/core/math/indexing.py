@@ -12,9 +12,9 @@ from .shaping import view
 
 
 def getitem(x: TensorLike, key: object) -> Tensor:
-    """Return ``x[key]`` for whatever NumPy takes as a key: integers, slices, None, Ellipsis, masks, integer arrays, Tensors.
+    """Return ``x[key]`` for integers, slices, None, Ellipsis, masks, integer arrays, and Tensors of whole numbers.
 
-    An element that is read twice gets the gradient of both.
+    Integers, slices, None, Ellipsis, masks and integer arrays may be combined. An element that is read twice gets the gradient of both.
 
     Raises:
         IndexError: as NumPy's, for a key out of range or of the wrong kind.
@@ -25,11 +25,11 @@ def getitem(x: TensorLike, key: object) -> Tensor:
         [3.0, 1.0, 3.0]
     """
     x = cast("Tensor", x)
-    key = plain_key(key)
-    data = x._data[key]
+    plain = plain_key(key)
+    data = x._data[plain]
     if getattr(data, "base", None) is not None:
         view(data)
-    return create_node(data, getitem_backward, (x,), {"key": key})
+    return create_node(data, getitem_backward, (x,), {"key": plain})
 
 
 register(getitem, getitem_backward, methods=("__getitem__",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,11 @@ from ..grad.reduction import max_backward, mean_backward, min_backward, sum_back
 from ..registry import register
 from ..tensor import Tensor, as_tensor, create_node
 from ..types import Axis, TensorLike
+
+# The reductions that np.sum and its like end in, without their detour through the arguments of arrays.
+_add: Callable[..., Any] = np.add.reduce
+_maximum: Callable[..., Any] = np.maximum.reduce
+_minimum: Callable[..., Any] = np.minimum.reduce
 
 
 def _extra(x: Tensor, axis: Axis, keepdims: bool) -> dict[str, Any]:
@@ -36,7 +42,7 @@ def sum(x: TensorLike, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """
     x = as_tensor(x)
     extra = _extra(x, axis, keepdims)
-    return create_node(np.add.reduce(x._data, axis=extra["axis"], keepdims=keepdims), sum_backward, (x,), extra)
+    return create_node(_add(x._data, axis=extra["axis"], keepdims=keepdims), sum_backward, (x,), extra)
 
 
 def mean(x: TensorLike, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
@@ -54,7 +60,7 @@ def mean(x: TensorLike, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """
     x = as_tensor(x)
     extra = _extra(x, axis, keepdims)
-    total = np.add.reduce(x._data, axis=extra["axis"], keepdims=keepdims)
+    total = _add(x._data, axis=extra["axis"], keepdims=keepdims)
     number = count_reduced(x._data.shape, extra["axis"])
     return create_node(total / number if number else total * np.nan, mean_backward, (x,), extra)
 
@@ -77,7 +83,7 @@ def max(x: TensorLike, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """
     x = as_tensor(x)
     extra = _extra(x, axis, keepdims)
-    return create_node(np.maximum.reduce(x._data, axis=extra["axis"], keepdims=keepdims), max_backward, (x,), extra)
+    return create_node(_maximum(x._data, axis=extra["axis"], keepdims=keepdims), max_backward, (x,), extra)
 
 
 def min(x: TensorLike, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
@@ -98,7 +104,7 @@ def min(x: TensorLike, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
     """
     x = as_tensor(x)
     extra = _extra(x, axis, keepdims)
-    return create_node(np.minimum.reduce(x._data, axis=extra["axis"], keepdims=keepdims), min_backward, (x,), extra)
+    return create_node(_minimum(x._data, axis=extra["axis"], keepdims=keepdims), min_backward, (x,), extra)
 
 
 register(sum, sum_backward, numpy=(np.sum, np.add.reduce), methods=("sum",))

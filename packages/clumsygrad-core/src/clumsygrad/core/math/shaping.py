@@ -41,7 +41,9 @@ def reshape(x: TensorLike, shape: SupportsIndex | Sequence[SupportsIndex], *more
     return create_node(view(x._data.reshape(shape_argument(shape, more))), reshape_backward, (x,))
 
 
-def transpose(x: TensorLike, axes: SupportsIndex | Sequence[SupportsIndex] | None = None, *more: SupportsIndex) -> Tensor:
+def transpose(
+    x: TensorLike, axes: SupportsIndex | Sequence[SupportsIndex] | None = None, *more: SupportsIndex
+) -> Tensor:
     """Return ``x`` with its axes in the order ``axes``; reversed by default.
 
     Raises:
@@ -66,7 +68,9 @@ def swapaxes(x: TensorLike, axis1: SupportsIndex, axis2: SupportsIndex) -> Tenso
         (2, 1)
     """
     x = as_tensor(x)
-    return create_node(view(x._data.swapaxes(axis1, axis2)), swapaxes_backward, (x,), {"axis": (int(axis1), int(axis2))})
+    return create_node(
+        view(x._data.swapaxes(axis1, axis2)), swapaxes_backward, (x,), {"axis": (int(axis1), int(axis2))}
+    )
 
 
 def broadcast_to(x: TensorLike, shape: SupportsIndex | Sequence[SupportsIndex], *more: SupportsIndex) -> Tensor:
