@@ -96,6 +96,6 @@ def _values(item: Any) -> Any:
         parts = [_values(part) for part in cast("list[Any]", item)]
         return tuple(parts) if isinstance(item, tuple) else parts
     if isinstance(item, dict):
-        named: dict[str, Any] = item
+        named = cast("dict[str, Any]", item)
         return {key: _values(value) for key, value in named.items()}
     return item.data if hasattr(item, "tensor_type") else item

@@ -32,7 +32,9 @@ def scatter(values: Array, key: Any, shape: Shape) -> Array:
 
 def _reads_once(key: Any) -> bool:
     """Tell whether a key can't name an element twice: it has no integer arrays."""
-    parts: tuple[object, ...] = key if isinstance(key, tuple) else (key,)
+    parts: tuple[object, ...] = (key,)
+    if isinstance(key, tuple):
+        parts = cast("tuple[object, ...]", key)
     return all(isinstance(part, _BASIC) or getattr(part, "dtype", None) == np.bool_ for part in parts)
 
 

@@ -18,6 +18,7 @@ from .elementwise import sqrt as sqrt
 from .elementwise import tan as tan
 from .elementwise import tanh as tanh
 from .elementwise import where as where
+from .indexing import getitem as getitem
 from .matrix import matmul as matmul
 from .reduction import max as max
 from .reduction import mean as mean

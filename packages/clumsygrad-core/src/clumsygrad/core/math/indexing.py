@@ -14,7 +14,7 @@ from .shaping import view
 def getitem(x: TensorLike, key: object) -> Tensor:
     """Return ``x[key]`` for integers, slices, None, Ellipsis, masks, integer arrays, and Tensors of whole numbers.
 
-    Integers, slices, None, Ellipsis, masks and integer arrays may be combined. An element that is read twice gets the gradient of both.
+    An element that is read twice gets the gradient of both.
 
     Raises:
         IndexError: as NumPy's, for a key out of range or of the wrong kind.
