@@ -81,15 +81,23 @@ class Pass:
 
     __slots__ = ("create_graph", "keep_graph", "nodes", "queue", "table", "wanted")
 
+    keep_graph: bool
+    create_graph: bool
+    # The ids that gradients may flow to; None stands for all.
+    wanted: set[int] | None
+    # Gradients and tensors by id. At the end of the walk the leaves are left, and the nodes that were to be kept.
+    table: dict[int, Any]
+    nodes: dict[int, Tensor]
+    # The ids of the nodes that wait, negated: the heap's smallest is the newest node.
+    queue: list[int]
+
     def __init__(self, *, keep_graph: bool, create_graph: bool = False, wanted: set[int] | None = None) -> None:
         self.keep_graph = keep_graph
         self.create_graph = create_graph
-        # The ids that gradients may flow to; None stands for all.
         self.wanted = wanted
-        # Gradients and tensors by id. At the end of the walk the leaves are left, and the nodes that were to be kept.
-        self.table: dict[int, Any] = {}
-        self.nodes: dict[int, Tensor] = {}
-        self.queue: list[int] = []
+        self.table = {}
+        self.nodes = {}
+        self.queue = []
 
     def seed(self, tensor: Tensor, grad: Any) -> None:
         """Let the walk start at ``tensor`` with gradient ``grad``."""

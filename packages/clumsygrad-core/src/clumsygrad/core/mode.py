@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Generator
 from contextvars import ContextVar
-from typing import Generic, ParamSpec, TypeVar, cast, overload
+from typing import Final, Generic, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 
@@ -23,6 +23,10 @@ class Switch(Generic[T]):
     """
 
     __slots__ = ("_saved", "_value", "_variable")
+
+    _variable: ContextVar[T]
+    _value: T
+    _saved: ContextVar[tuple[tuple[object, T], ...]]
 
     def __init__(self, variable: ContextVar[T], value: T, saved: ContextVar[tuple[tuple[object, T], ...]]) -> None:
         self._variable = variable
@@ -121,7 +125,7 @@ _saved_precisions: ContextVar[tuple[tuple[object, np.dtype[np.floating]], ...]] 
     "clumsygrad_saved_precisions", default=()
 )
 
-no_grad = Switch(grad_mode, False, _saved_modes)
+no_grad: Final[Switch[bool]] = Switch(grad_mode, False, _saved_modes)
 """Stop recording: results inside are INPUT tensors without parents.
 
 Works as ``with no_grad():``, ``@no_grad()`` and ``@no_grad``, on functions, generators and coroutines.
@@ -134,7 +138,7 @@ Example:
     False
 """
 
-enable_grad = Switch(grad_mode, True, _saved_modes)
+enable_grad: Final[Switch[bool]] = Switch(grad_mode, True, _saved_modes)
 """Record again inside a :data:`no_grad` block.
 
 Example:
@@ -145,7 +149,7 @@ Example:
     True
 """
 
-double_precision = Switch(precision, np.dtype(np.float64), _saved_precisions)
+double_precision: Final[Switch[np.dtype[np.floating]]] = Switch(precision, np.dtype(np.float64), _saved_precisions)
 """Make tensors in float64, for verifying gradients only.
 
 Inside, new tensors are float64 and every operation and backward function keeps them so.

@@ -31,6 +31,59 @@ _new = object.__new__
 _ndarray = np.ndarray
 
 
+def create_node(
+    data: Array,
+    grad_fn: GradFn,
+    parents: tuple[Tensor, ...],
+    extra: dict[str, Any] | None = None,
+) -> Tensor:
+    """Make the result of an operation; every operation ends here.
+
+    Args:
+        data: the value, adopted without a copy.
+        grad_fn: the backward function, called as ``grad_fn(tensor, grad)``.
+        parents: the Tensors it was computed from, in the order of ``grad_fn``'s results.
+        extra: what the backward function needs and can't reach through the parents or the result.
+
+    Returns:
+        An INTERMEDIATE tensor when gradients are being recorded and any parent needs one; else an INPUT
+        tensor that remembers nothing.
+
+    Raises:
+        TypeError: for a value that is not real and numeric.
+
+    Example:
+        >>> import numpy as np
+        >>> from clumsygrad.core import as_tensor, create_node, parameter
+        >>> def double_backward(tensor, grad):
+        ...     return (grad * 2,)
+        >>> x = parameter([1.0, 2.0])
+        >>> create_node(x.data * 2, double_backward, (x,)).sum().backward()
+        >>> x.grad
+        array([2., 2.], dtype=float32)
+    """
+    if data.__class__ is not _ndarray or data.dtype is not _FLOAT32:
+        data = _conform(data)
+    node = _new(Tensor)
+    node._data = data
+    node._grad = None
+    node._stamp = 0
+    node._id = _next_id()
+    if _recording():
+        for parent in parents:
+            if parent._tensor_type is not _INPUT:
+                node._tensor_type = _INTERMEDIATE
+                node._grad_fn = grad_fn
+                node._parents = parents
+                node._extra = _NO_EXTRA if extra is None else extra
+                return node
+    node._tensor_type = _INPUT
+    node._grad_fn = None
+    node._parents = ()
+    node._extra = _NO_EXTRA
+    return node
+
+
 class Tensor(TensorMethods):
     """A node of the graph: a float32 array, and the operation and parents it was made from.
 
@@ -86,58 +139,8 @@ class Tensor(TensorMethods):
         self._stamp = 0
         self._id = _next_id()
 
-    @staticmethod
-    def _create_node(
-        data: Array,
-        grad_fn: GradFn,
-        parents: tuple[Tensor, ...],
-        extra: dict[str, Any] | None = None,
-    ) -> Tensor:
-        """Make the result of an operation; every operation ends here.
-
-        Args:
-            data: the value, adopted without a copy.
-            grad_fn: the backward function, called as ``grad_fn(tensor, grad)``.
-            parents: the Tensors it was computed from, in the order of ``grad_fn``'s results.
-            extra: what the backward function needs and can't reach through the parents or the result.
-
-        Returns:
-            An INTERMEDIATE tensor when gradients are being recorded and any parent needs one; else an INPUT
-            tensor that remembers nothing.
-
-        Raises:
-            TypeError: for a value that is not real and numeric.
-
-        Example:
-            >>> import numpy as np
-            >>> from clumsygrad.core import as_tensor, create_node, parameter
-            >>> def double_backward(tensor, grad):
-            ...     return (grad * 2,)
-            >>> x = parameter([1.0, 2.0])
-            >>> create_node(x.data * 2, double_backward, (x,)).sum().backward()
-            >>> x.grad
-            array([2., 2.], dtype=float32)
-        """
-        if data.__class__ is not _ndarray or data.dtype is not _FLOAT32:
-            data = _conform(data)
-        node = _new(Tensor)
-        node._data = data
-        node._grad = None
-        node._stamp = 0
-        node._id = _next_id()
-        if _recording():
-            for parent in parents:
-                if parent._tensor_type is not _INPUT:
-                    node._tensor_type = _INTERMEDIATE
-                    node._grad_fn = grad_fn
-                    node._parents = parents
-                    node._extra = _NO_EXTRA if extra is None else extra
-                    return node
-        node._tensor_type = _INPUT
-        node._grad_fn = None
-        node._parents = ()
-        node._extra = _NO_EXTRA
-        return node
+    # The one factory: every operation makes its result here.
+    _create_node = staticmethod(create_node)
 
     def _cleanup_references(self) -> None:
         """Let go of the parents, once the gradient has been passed on to them."""
@@ -397,9 +400,6 @@ class Tensor(TensorMethods):
     def __reduce__(self) -> tuple[Callable[..., Tensor], tuple[Array, TensorType, Array | None]]:
         tensor_type = _INPUT if self._tensor_type is _INTERMEDIATE else self._tensor_type
         return _rebuild, (self._data, tensor_type, self._grad)
-
-
-create_node = Tensor._create_node
 
 
 def _rebuild(data: Array, tensor_type: TensorType, grad: Array | None) -> Tensor:
