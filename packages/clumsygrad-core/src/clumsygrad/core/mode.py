@@ -54,11 +54,16 @@ class Switch(Generic[T]):
 
     def __exit__(self, *exc_info: object) -> None:
         saved = self._saved.get()
-        # The newest entry of this object: a suspended generator may leave before what entered after it.
         for index in range(len(saved) - 1, -1, -1):
-            if saved[index][0] is self:
-                self._saved.set(saved[:index] + saved[index + 1 :])
-                self._variable.set(saved[index][1])
+            entered, before = saved[index]
+            if entered is self:
+                later = saved[index + 1 :]
+                if later:
+                    # Left out of turn, as a suspended generator may: what came later will restore what was before.
+                    later = ((later[0][0], before), *later[1:])
+                else:
+                    self._variable.set(before)
+                self._saved.set(saved[:index] + later)
                 return
         raise RuntimeError("a mode switch was left in a context in which it had not been entered")
 
