@@ -455,7 +455,7 @@ def test_gradients_errors() -> None:
     with pytest.raises(ValueError, match="3 for 2"):
         gradients([x * 2, x * 3], x, [[1.0], [2.0], [3.0]])
     with pytest.raises(TypeError, match="are Tensors"):
-        gradients(x * 2, np.ones(1))  # type: ignore[arg-type]  # the error is what is tested
+        gradients(x * 2, np.ones(1))  # type: ignore[call-overload]  # the error is what is tested
 
 
 def test_gradients_keep_or_free_the_graph() -> None:

@@ -12,10 +12,16 @@ Example:
 from . import grad as grad
 from . import math as math
 from .broadcasting import unbroadcast as unbroadcast
+
+# Tensor comes through creation, since 'from .tensor import' would bind that module in place of the function tensor().
+from .creation import Tensor as Tensor
 from .creation import arange as arange
+from .creation import as_tensor as as_tensor
+from .creation import create_node as create_node
 from .creation import eye as eye
 from .creation import from_numpy as from_numpy
 from .creation import full as full
+from .creation import mark_updated as mark_updated
 from .creation import ones as ones
 from .creation import parameter as parameter
 from .creation import tensor as tensor
@@ -28,10 +34,6 @@ from .mode import is_grad_enabled as is_grad_enabled
 from .mode import no_grad as no_grad
 from .registry import OPERATIONS as OPERATIONS
 from .registry import Operation as Operation
-from .tensor import Tensor as Tensor
-from .tensor import as_tensor as as_tensor
-from .tensor import create_node as create_node
-from .tensor import mark_updated as mark_updated
 from .tensor_type import TensorType as TensorType
 from .types import Array as Array
 from .types import Axis as Axis
@@ -39,6 +41,7 @@ from .types import GradFn as GradFn
 from .types import GradientTuple as GradientTuple
 from .types import Shape as Shape
 from .types import TensorLike as TensorLike
+from .utils import TensorUtils as TensorUtils
 
 __version__ = "0.3.0"
 

@@ -9,7 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .mode import precision
-from .tensor import Tensor, check_leaf_type, wrap
+from .tensor import Tensor as Tensor
+from .tensor import as_tensor as as_tensor
+from .tensor import check_leaf_type, wrap
+from .tensor import create_node as create_node
+from .tensor import mark_updated as mark_updated
 from .tensor_type import TensorType
 from .types import TensorLike
 
