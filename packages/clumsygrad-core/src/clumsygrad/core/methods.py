@@ -73,12 +73,36 @@ class TensorMethods:
             """Return :math:`e^x`, elementwise."""
             ...
 
+        def expm1(self) -> Tensor:
+            """Return :math:`e^x - 1`, elementwise, without loss of precision for small x."""
+            ...
+
         def log(self) -> Tensor:
             r"""Return the natural logarithm :math:`\ln x`, elementwise: -inf at 0 and NaN below, without a warning."""
             ...
 
+        def log1p(self) -> Tensor:
+            r"""Return :math:`\ln(1 + x)`, elementwise, without loss of precision for small x."""
+            ...
+
+        def log2(self) -> Tensor:
+            r"""Return :math:`\log_2 x`, elementwise: -inf at 0 and NaN below, without a warning."""
+            ...
+
+        def log10(self) -> Tensor:
+            r"""Return :math:`\log_{10} x`, elementwise: -inf at 0 and NaN below, without a warning."""
+            ...
+
         def sqrt(self) -> Tensor:
             r"""Return :math:`\sqrt x`, elementwise: NaN below 0, and a gradient of +inf at 0."""
+            ...
+
+        def square(self) -> Tensor:
+            """Return :math:`x^2`, elementwise."""
+            ...
+
+        def reciprocal(self) -> Tensor:
+            """Return :math:`1 / x`, elementwise: infinite at 0, without a warning."""
             ...
 
         def abs(self) -> Tensor:
@@ -87,6 +111,10 @@ class TensorMethods:
 
         def __abs__(self) -> Tensor:
             """Return :math:`|x|`, elementwise, with a gradient of 0 at 0."""
+            ...
+
+        def sign(self) -> Tensor:
+            """Return -1, 0 or 1 by the sign of x, elementwise, with a gradient of 0 everywhere."""
             ...
 
         def sin(self) -> Tensor:
@@ -101,8 +129,40 @@ class TensorMethods:
             r"""Return :math:`\tan x`, elementwise, for x in radians."""
             ...
 
+        def arcsin(self) -> Tensor:
+            r"""Return :math:`\arcsin x` in radians, elementwise: NaN outside of [-1, 1]."""
+            ...
+
+        def arccos(self) -> Tensor:
+            r"""Return :math:`\arccos x` in radians, elementwise: NaN outside of [-1, 1]."""
+            ...
+
+        def arctan(self) -> Tensor:
+            r"""Return :math:`\arctan x` in radians, elementwise."""
+            ...
+
+        def arctan2(self, x: TensorLike) -> Tensor:
+            r"""Return the angle in radians of the point (x, y), elementwise: :math:`\arctan(y / x)` in the right quadrant."""
+            ...
+
+        def hypot(self, y: TensorLike) -> Tensor:
+            r"""Return :math:`\sqrt{x^2 + y^2}`, elementwise, without overflow on the way; its gradient at the origin is 0."""
+            ...
+
+        def sinh(self) -> Tensor:
+            r"""Return :math:`\sinh x`, elementwise."""
+            ...
+
+        def cosh(self) -> Tensor:
+            r"""Return :math:`\cosh x`, elementwise."""
+            ...
+
         def tanh(self) -> Tensor:
             r"""Return :math:`\tanh x`, elementwise."""
+            ...
+
+        def erf(self) -> Tensor:
+            r"""Return the error function :math:`\frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt`, elementwise."""
             ...
 
         def maximum(self, y: TensorLike) -> Tensor:
@@ -176,6 +236,10 @@ class TensorMethods:
 
         def backward(self, gradient: TensorLike | None = None, keep_graph: bool = False) -> None:
             """Add the gradient of this tensor to the ``grad`` of every parameter and held tensor it depends on."""
+            ...
+
+        def _repr_html_(self) -> str:
+            """Return what a notebook shows: the value, what it is, and the graph when that is small."""
             ...
 
 
