@@ -25,6 +25,7 @@ _INTERMEDIATE = TensorType.INTERMEDIATE
 
 _getrefcount = sys.getrefcount
 _ndarray = np.ndarray
+_add: Any = np.add
 
 
 class StandIn:
@@ -79,60 +80,56 @@ class StandIn:
 class Pass:
     """One walk: the gradients that wait for their node, and what is asked of the walk."""
 
-    __slots__ = ("create_graph", "keep_graph", "nodes", "queue", "table", "wanted")
+    __slots__ = ("create_graph", "keep_graph", "queue", "waiting", "wanted")
 
     keep_graph: bool
     create_graph: bool
     # The ids that gradients may flow to; None stands for all.
     wanted: set[int] | None
-    # Gradients and tensors by id. At the end of the walk the leaves are left, and the nodes that were to be kept.
-    table: dict[int, Any]
-    nodes: dict[int, Tensor]
-    # The ids of the nodes that wait, negated: the heap's smallest is the newest node.
+    # By id: the tensor, its gradient so far, and whether that is a sum made here, which may be added to in place.
+    # At the end of the walk the leaves are left, and the nodes that were to be kept.
+    waiting: dict[int, list[Any]]
+    # The ids of the nodes among them, negated: the heap's smallest is the newest node.
     queue: list[int]
 
     def __init__(self, *, keep_graph: bool, create_graph: bool = False, wanted: set[int] | None = None) -> None:
         self.keep_graph = keep_graph
         self.create_graph = create_graph
         self.wanted = wanted
-        self.table = {}
-        self.nodes = {}
+        self.waiting = {}
         self.queue = []
 
     def seed(self, tensor: Tensor, grad: Any) -> None:
         """Let the walk start at ``tensor`` with gradient ``grad``."""
         key = tensor._id
-        if key in self.table:
-            self.table[key] = self.table[key] + grad
+        if key in self.waiting:
+            entry = self.waiting[key]
+            entry[1] = entry[1] + grad
             return
-        self.table[key] = grad
-        self.nodes[key] = tensor
+        self.waiting[key] = [tensor, grad, False]
         if tensor._tensor_type is _INTERMEDIATE:
             heappush(self.queue, -key)
 
     def run(self, keep: set[int] | None = None) -> None:
         """Walk until only leaves are left.
 
-        The gradient of a node stays in the table when ``keep`` names it; by default when anyone but the walk still
-        holds the node.
+        The gradient of a node is kept when ``keep`` names it; by default when anyone but the walk still holds the node.
         """
-        table, nodes, queue, wanted = self.table, self.nodes, self.queue, self.wanted
+        waiting, queue, wanted = self.waiting, self.queue, self.wanted
         keep_graph, plain = self.keep_graph, wanted is None and not self.create_graph
-        # Sums that this walk made, and may add to in place.
-        sums: set[int] = set()
+        take, find = waiting.pop, waiting.get
         while queue:
             key = -heappop(queue)
-            node = nodes.pop(key)
-            grad = table.pop(key)
+            node: Tensor
+            node, grad, _ = take(key)
             parents = node._parents
             if wanted is not None and not any(parent._id in wanted for parent in parents):
                 # An input that was asked for, and nothing that was asked for lies behind it.
-                table[key] = grad
-                nodes[key] = node
+                waiting[key] = [node, grad, False]
                 continue
-            if not parents:
+            grad_fn = node._grad_fn
+            if not parents or grad_fn is None:
                 raise _freed(node)
-            grad_fn = cast("GradFn", node._grad_fn)
             try:
                 grads = grad_fn(node, grad) if plain else self._call(grad_fn, node, grad)
             except Exception as error:
@@ -140,11 +137,12 @@ class Pass:
                 raise
             if grads.__class__ is not tuple or len(grads) != len(parents):
                 raise _wrong_result(node, grads)
-            parent = contribution = None
-            for parent, contribution in zip(parents, grads, strict=True):
+            parent = contribution = entry = None
+            for parent, contribution in zip(parents, grads):  # noqa: B905  # the lengths were compared above
                 if parent._stamp > key:
                     raise _stale(node, parent)
-                if contribution is None or parent._tensor_type is _INPUT:
+                parent_type = parent._tensor_type
+                if contribution is None or parent_type is _INPUT:
                     continue
                 try:
                     fits = contribution.shape == parent._data.shape
@@ -153,25 +151,22 @@ class Pass:
                 if not fits:
                     raise _wrong_gradient(node, parent, contribution)
                 parent_key = parent._id
-                if parent_key not in table:
+                entry = find(parent_key)
+                if entry is None:
                     if wanted is not None and parent_key not in wanted:
                         continue
-                    table[parent_key] = contribution
-                    nodes[parent_key] = parent
-                    if parent._tensor_type is _INTERMEDIATE:
+                    waiting[parent_key] = [parent, contribution, False]
+                    if parent_type is _INTERMEDIATE:
                         heappush(queue, -parent_key)
-                elif parent_key in sums:
-                    np.add(table[parent_key], contribution, out=table[parent_key])
+                elif entry[2]:
+                    _add(entry[1], contribution, entry[1])
                 else:
-                    total = table[parent_key] + contribution
-                    table[parent_key] = total
-                    if total.__class__ is _ndarray:
-                        sums.add(parent_key)
+                    entry[1] = entry[1] + contribution
+                    entry[2] = entry[1].__class__ is _ndarray
             # These names refer to the node, or to what it leads to, and would keep it alive.
-            del parents, parent, grads, contribution
+            del parents, parent, grads, contribution, entry
             if key in keep if keep is not None else keep_graph or _getrefcount(node) > _UNSHARED:
-                table[key] = grad
-                nodes[key] = node
+                waiting[key] = [node, grad, False]
             if not keep_graph:
                 node._cleanup_references()
 
@@ -190,19 +185,21 @@ class Pass:
         stand_in = StandIn(node if graph else node._data, parents, node._extra, node._tensor_type)
         return grad_fn(cast("Tensor", stand_in), grad)
 
-    def adopt(self, key: int, tensor: Tensor) -> Array:
-        """Take a gradient out of the table as an array of ``tensor``'s precision that is shared with nothing."""
-        grad = self.table.pop(key)
+    @staticmethod
+    def adopt(entry: list[Any]) -> Array:
+        """Take the gradient out of an entry, as an array of its tensor's precision that is shared with nothing."""
+        grad = entry.pop(1)
+        dtype = entry[0]._data.dtype
         # An array that owns its memory and that only this name refers to can't be seen by anyone else.
         if (
             grad.__class__ is _ndarray
             and grad.base is None
             and _getrefcount(grad) <= _UNSHARED
-            and grad.dtype == tensor._data.dtype
+            and grad.dtype == dtype
             and grad.flags.writeable
         ):
             return cast("Array", grad)
-        return np.array(grad, dtype=tensor._data.dtype, order="C")
+        return np.array(grad, dtype=dtype, order="C")
 
 
 def _count_unshared() -> int:
@@ -249,7 +246,7 @@ def backward(tensor: Tensor, /, gradient: TensorLike | None = None, keep_graph: 
     # Zero times infinity and the like are answered by the rules themselves: they need no warning.
     with np.errstate(all="ignore"):
         walk.run()
-    adopted = [(leaf, walk.adopt(key, leaf)) for key, leaf in walk.nodes.items()]
+    adopted: list[tuple[Tensor, Array]] = [(entry[0], walk.adopt(entry)) for entry in walk.waiting.values()]
     for leaf, grad in adopted:
         if leaf._grad is None:
             leaf._grad = grad
@@ -347,8 +344,9 @@ def gradients(
     found: dict[int, Tensor] = {}
     for target in targets:
         key = target._id
-        if key in walk.table:
-            found[key] = walk.table.pop(key) if create_graph else wrap(walk.adopt(key, target))
+        if key in walk.waiting:
+            entry = walk.waiting.pop(key)
+            found[key] = entry[1] if create_graph else wrap(walk.adopt(entry))
         elif key not in found and not allow_unused:
             raise RuntimeError(
                 f"no output depends on the input of shape {target._data.shape}; "
