@@ -12,7 +12,10 @@ from .registry import OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import SupportsIndex
+    from typing import Literal, SupportsIndex
+
+    import numpy as np
+    import numpy.typing as npt
 
     from .tensor import Tensor
     from .types import Axis, TensorLike
@@ -67,6 +70,102 @@ class TensorMethods:
 
         def __neg__(self) -> Tensor:
             """Return :math:`-x`, elementwise."""
+            ...
+
+        def reshape(self, shape: SupportsIndex | Sequence[SupportsIndex], *more: SupportsIndex) -> Tensor:
+            """Return the elements of ``x`` in another shape, in C order; one length may be -1."""
+            ...
+
+        def transpose(
+            self, axes: SupportsIndex | Sequence[SupportsIndex] | None = None, *more: SupportsIndex
+        ) -> Tensor:
+            """Return ``x`` with its axes in the order ``axes``; reversed by default."""
+            ...
+
+        def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Tensor:
+            """Return ``x`` with two of its axes exchanged."""
+            ...
+
+        def moveaxis(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+            """Return ``x`` with the axes ``source`` moved to the places ``destination``; the others keep their order."""
+            ...
+
+        def squeeze(self, axis: Axis = None) -> Tensor:
+            """Return ``x`` without the axes of length 1, or without those of them that ``axis`` names."""
+            ...
+
+        def expand_dims(self, axis: int | tuple[int, ...]) -> Tensor:
+            """Return ``x`` with axes of length 1 put in, which stand at the places ``axis`` of the result."""
+            ...
+
+        def flatten(self) -> Tensor:
+            """Return the elements of ``x`` in C order, on one axis."""
+            ...
+
+        def ravel(self) -> Tensor:
+            """Return the elements of ``x`` in C order, on one axis."""
+            ...
+
+        def broadcast_to(self, shape: SupportsIndex | Sequence[SupportsIndex], *more: SupportsIndex) -> Tensor:
+            """Return ``x`` repeated to ``shape`` by NumPy's broadcasting rules."""
+            ...
+
+        def split(self, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Tensor]:
+            """Return the parts of ``x`` along ``axis``: that many equal ones, or those between the given positions."""
+            ...
+
+        def array_split(self, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Tensor]:
+            """Return the parts of ``x`` along ``axis``, as :func:`split`, where the first ones may be longer by one."""
+            ...
+
+        def tile(self, reps: int | Sequence[int]) -> Tensor:
+            """Return ``x`` repeated as a whole, ``reps`` times along each axis; more reps than axes add leading ones."""
+            ...
+
+        def repeat(self, repeats: int | Sequence[int] | npt.NDArray[np.integer], axis: int | None = None) -> Tensor:
+            """Return every element along ``axis`` repeated: each ``repeats`` times, or each its own number of times."""
+            ...
+
+        def pad(
+            self,
+            pad_width: int | Sequence[int] | Sequence[Sequence[int]],
+            mode: Literal["constant", "edge", "reflect", "symmetric", "wrap"] = "constant",
+            *,
+            constant_values: float | Sequence[float] | Sequence[Sequence[float]] = 0,
+        ) -> Tensor:
+            """Return ``x`` with a border around it."""
+            ...
+
+        def flip(self, axis: Axis = None) -> Tensor:
+            """Return ``x`` with the elements in reverse order along ``axis``, along all axes by default."""
+            ...
+
+        def roll(self, shift: int | tuple[int, ...], axis: Axis = None) -> Tensor:
+            """Return ``x`` with the elements moved on along ``axis``, where those that leave the end come back at the start."""
+            ...
+
+        def tril(self, k: int = 0) -> Tensor:
+            """Return the matrices of ``x`` with zeros above their ``k``-th diagonal."""
+            ...
+
+        def triu(self, k: int = 0) -> Tensor:
+            """Return the matrices of ``x`` with zeros below their ``k``-th diagonal."""
+            ...
+
+        def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+            """Return the diagonals of the matrices that ``axis1`` and ``axis2`` span, as the last axis of the result."""
+            ...
+
+        def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+            """Return the sum of each diagonal of :func:`diagonal`."""
+            ...
+
+        def cumsum(self, axis: int | None = None) -> Tensor:
+            r"""Return the running sum :math:`y_i = \sum_{j \le i} x_j` along ``axis``."""
+            ...
+
+        def cumprod(self, axis: int | None = None) -> Tensor:
+            r"""Return the running product :math:`y_i = \prod_{j \le i} x_j` along ``axis``."""
             ...
 
         def exp(self) -> Tensor:
@@ -184,26 +283,18 @@ class TensorMethods:
             """Return ``x`` limited to the range from ``a_min`` to ``a_max`` (or ``min`` to ``max``), elementwise."""
             ...
 
-        def reshape(self, shape: SupportsIndex | Sequence[SupportsIndex], *more: SupportsIndex) -> Tensor:
-            """Return the elements of ``x`` in another shape, in C order; one length may be -1."""
-            ...
-
-        def transpose(
-            self, axes: SupportsIndex | Sequence[SupportsIndex] | None = None, *more: SupportsIndex
-        ) -> Tensor:
-            """Return ``x`` with its axes in the order ``axes``; reversed by default."""
-            ...
-
-        def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Tensor:
-            """Return ``x`` with two of its axes exchanged."""
-            ...
-
-        def broadcast_to(self, shape: SupportsIndex | Sequence[SupportsIndex], *more: SupportsIndex) -> Tensor:
-            """Return ``x`` repeated to ``shape`` by NumPy's broadcasting rules."""
-            ...
-
         def __getitem__(self, key: object) -> Tensor:
             """Return ``x[key]`` for integers, slices, None, Ellipsis, masks, integer arrays, and Tensors of whole numbers."""
+            ...
+
+        def take(
+            self, indices: TensorLike, axis: int | None = None, *, mode: Literal["raise", "wrap", "clip"] = "raise"
+        ) -> Tensor:
+            """Return the elements at ``indices`` along ``axis``."""
+            ...
+
+        def take_along_axis(self, indices: TensorLike, axis: int | None = -1) -> Tensor:
+            """Return the elements at ``indices`` along ``axis``, where each row has positions of its own."""
             ...
 
         def __matmul__(self, y: TensorLike) -> Tensor:
@@ -226,12 +317,46 @@ class TensorMethods:
             """Return the arithmetic mean over ``axis``; NaN, without a warning, where there is nothing to average."""
             ...
 
+        def prod(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+            """Return the product over ``axis``; 1 where there is nothing to multiply."""
+            ...
+
         def max(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
             """Return the largest element over ``axis``; elements that tie share its gradient evenly."""
             ...
 
         def min(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
             """Return the smallest element over ``axis``; elements that tie share its gradient evenly."""
+            ...
+
+        def var(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Tensor:
+            r"""Return the variance over ``axis``: :math:`\sum_i (x_i - \bar x)^2 / (n - \mathrm{ddof})`."""
+            ...
+
+        def std(self, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False) -> Tensor:
+            """Return the standard deviation over ``axis``: the square root of :func:`var`."""
+            ...
+
+        def logsumexp(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+            r"""Return :math:`\ln \sum_i e^{x_i}` over ``axis``, without overflow on the way."""
+            ...
+
+        def norm(
+            self, ord: float | Literal["fro", "f", "nuc"] | None = None, axis: Axis = None, keepdims: bool = False
+        ) -> Tensor:
+            """Return a norm of vectors or matrices, as ``np.linalg.norm``."""
+            ...
+
+        def sort(self, axis: int | None = -1) -> Tensor:
+            """Return the elements in ascending order along ``axis``, NaN last; equal ones keep their order."""
+            ...
+
+        def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> npt.NDArray[np.intp]:
+            """Return the positions of the largest elements along ``axis``, the first of equal ones: NumPy integers."""
+            ...
+
+        def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> npt.NDArray[np.intp]:
+            """Return the positions of the smallest elements along ``axis``, the first of equal ones: NumPy integers."""
             ...
 
         def backward(self, gradient: TensorLike | None = None, keep_graph: bool = False) -> None:

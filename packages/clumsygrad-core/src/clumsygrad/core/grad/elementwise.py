@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..broadcasting import unbroadcast
@@ -18,9 +20,29 @@ def exp_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     return (scaled(grad, tensor._data),)
 
 
+def expm1_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad * exp(x)``, which is the result and 1."""
+    return (scaled(grad, tensor._data + 1),)
+
+
 def log_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     """``grad / x``."""
     return (scaled(grad, 1 / tensor._parents[0]._data),)
+
+
+def log1p_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad / (1 + x)``."""
+    return (scaled(grad, 1 / (1 + tensor._parents[0]._data)),)
+
+
+def log2_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad / (x ln 2)``."""
+    return (scaled(grad, 1 / (math.log(2) * tensor._parents[0]._data)),)
+
+
+def log10_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad / (x ln 10)``."""
+    return (scaled(grad, 1 / (math.log(10) * tensor._parents[0]._data)),)
 
 
 def sqrt_backward(tensor: Tensor, grad: Array) -> GradientTuple:
@@ -28,9 +50,24 @@ def sqrt_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     return (scaled(grad, 0.5 / tensor._data),)
 
 
+def square_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad * 2x``."""
+    return (grad * (2 * tensor._parents[0]._data),)
+
+
+def reciprocal_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``-grad / x**2``, of which ``1 / x`` is the result."""
+    return (scaled(grad, -tensor._data * tensor._data),)
+
+
 def abs_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     """``grad * sign(x)``, 0 at 0."""
     return (grad * np.sign(tensor._parents[0]._data),)
+
+
+def sign_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """Zero: the sign is constant but for a step at 0."""
+    return (np.zeros_like(grad),)
 
 
 def sin_backward(tensor: Tensor, grad: Array) -> GradientTuple:
@@ -48,9 +85,84 @@ def tan_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     return (scaled(grad, 1 + tensor._data * tensor._data),)
 
 
+def arcsin_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad / sqrt(1 - x**2)``."""
+    x = tensor._parents[0]._data
+    return (scaled(grad, 1 / np.sqrt((1 - x) * (1 + x))),)
+
+
+def arccos_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``-grad / sqrt(1 - x**2)``."""
+    x = tensor._parents[0]._data
+    return (scaled(grad, -1 / np.sqrt((1 - x) * (1 + x))),)
+
+
+def arctan_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad / (1 + x**2)``."""
+    x = tensor._parents[0]._data
+    return (grad / (1 + x * x),)
+
+
+def _over_radius(value: Array | float, radius: Array) -> Array:
+    """``value / radius``, 0 at the origin."""
+    origin = radius == 0
+    return np.where(origin, 0, value / np.where(origin, 1, radius))
+
+
+def arctan2_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad * x / r**2`` and ``-grad * y / r**2``, where r is the distance to the origin."""
+    parents = tensor._parents
+    y = parents[0]._data
+    x = parents[1]._data if len(parents) == 2 else tensor._extra["scalar_value"]
+    radius = np.hypot(y, x)
+    y_grad = x_grad = None
+    if parents[0]._tensor_type is not _INPUT:
+        slope = _over_radius(_over_radius(x, radius), radius)
+        y_grad = unbroadcast(scaled(grad, slope), y.shape)
+    if len(parents) == 1:
+        return (y_grad,)
+    if parents[1]._tensor_type is not _INPUT:
+        slope = _over_radius(_over_radius(-y, radius), radius)
+        x_grad = unbroadcast(scaled(grad, slope), x.shape)
+    return y_grad, x_grad
+
+
+def rarctan2_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``-grad * y / r**2`` for a scalar y."""
+    y: float = tensor._extra["scalar_value"]
+    radius = np.hypot(tensor._parents[0]._data, y)
+    return (scaled(grad, _over_radius(_over_radius(-y, radius), radius)),)
+
+
+def hypot_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """The gradient times each operand over the result, 0 at the origin."""
+    return tuple(
+        None
+        if parent._tensor_type is _INPUT
+        else unbroadcast(scaled(grad, _over_radius(parent._data, tensor._data)), parent._data.shape)
+        for parent in tensor._parents
+    )
+
+
+def sinh_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad * cosh(x)``."""
+    return (scaled(grad, np.cosh(tensor._parents[0]._data)),)
+
+
+def cosh_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad * sinh(x)``."""
+    return (scaled(grad, np.sinh(tensor._parents[0]._data)),)
+
+
 def tanh_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     """``grad * (1 - tanh(x)**2)``."""
     return (grad * (1 - tensor._data * tensor._data),)
+
+
+def erf_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad * 2 exp(-x**2) / sqrt(pi)``."""
+    x = tensor._parents[0]._data
+    return (grad * (2 / math.sqrt(math.pi) * np.exp(-x * x)),)
 
 
 def _split_ties(tensor: Tensor, grad: Array, sign: int) -> GradientTuple:
@@ -58,13 +170,12 @@ def _split_ties(tensor: Tensor, grad: Array, sign: int) -> GradientTuple:
     parents = tensor._parents
     left = parents[0]._data
     right = parents[1]._data if len(parents) == 2 else tensor._extra["scalar_value"]
-    tie = left == right
-    ahead = left > right if sign > 0 else left < right
-    behind = right > left if sign > 0 else right < left
-    halves = np.where(tie, grad * 0.5, 0)
+    share = np.where(left == right, grad * 0.5, grad)
+    # What is not behind, rather than what is ahead: next to NaN, which is the result then, both get the gradient.
+    behind = (left < right, right < left) if sign > 0 else (left > right, right > left)
     return tuple(
-        None if parent._tensor_type is _INPUT else unbroadcast(np.where(mine, grad, halves), parent._data.shape)
-        for parent, mine in zip(parents, (ahead, behind), strict=False)
+        None if parent._tensor_type is _INPUT else unbroadcast(np.where(lost, 0, share), parent._data.shape)
+        for parent, lost in zip(parents, behind, strict=False)
     )
 
 

@@ -6,14 +6,30 @@ import numpy as np
 
 from ..grad.elementwise import (
     abs_backward,
+    arccos_backward,
+    arcsin_backward,
+    arctan2_backward,
+    arctan_backward,
     clip_backward,
     cos_backward,
+    cosh_backward,
+    erf_backward,
     exp_backward,
+    expm1_backward,
+    hypot_backward,
+    log1p_backward,
+    log2_backward,
+    log10_backward,
     log_backward,
     maximum_backward,
     minimum_backward,
+    rarctan2_backward,
+    reciprocal_backward,
+    sign_backward,
     sin_backward,
+    sinh_backward,
     sqrt_backward,
+    square_backward,
     tan_backward,
     tanh_backward,
     where_backward,
@@ -22,6 +38,7 @@ from ..operand import binary, operand
 from ..registry import register
 from ..tensor import Tensor, as_tensor, create_node
 from ..types import TensorLike
+from .special import erf_values
 
 
 def exp(x: TensorLike) -> Tensor:
@@ -37,6 +54,19 @@ def exp(x: TensorLike) -> Tensor:
         return create_node(np.exp(x._data), exp_backward, (x,))
 
 
+def expm1(x: TensorLike) -> Tensor:
+    r"""Return :math:`e^x - 1`, elementwise, without loss of precision for small x.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.expm1([0.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.expm1(x._data), expm1_backward, (x,))
+
+
 def log(x: TensorLike) -> Tensor:
     r"""Return the natural logarithm :math:`\ln x`, elementwise: -inf at 0 and NaN below, without a warning.
 
@@ -48,6 +78,45 @@ def log(x: TensorLike) -> Tensor:
     x = as_tensor(x)
     with np.errstate(all="ignore"):
         return create_node(np.log(x._data), log_backward, (x,))
+
+
+def log1p(x: TensorLike) -> Tensor:
+    r"""Return :math:`\ln(1 + x)`, elementwise, without loss of precision for small x.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.log1p([0.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.log1p(x._data), log1p_backward, (x,))
+
+
+def log2(x: TensorLike) -> Tensor:
+    r"""Return :math:`\log_2 x`, elementwise: -inf at 0 and NaN below, without a warning.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.log2([8.0]).tolist()
+        [3.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.log2(x._data), log2_backward, (x,))
+
+
+def log10(x: TensorLike) -> Tensor:
+    r"""Return :math:`\log_{10} x`, elementwise: -inf at 0 and NaN below, without a warning.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.log10([1.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.log10(x._data), log10_backward, (x,))
 
 
 def sqrt(x: TensorLike) -> Tensor:
@@ -63,6 +132,32 @@ def sqrt(x: TensorLike) -> Tensor:
         return create_node(np.sqrt(x._data), sqrt_backward, (x,))
 
 
+def square(x: TensorLike) -> Tensor:
+    r"""Return :math:`x^2`, elementwise.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.square([3.0]).tolist()
+        [9.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(x._data * x._data, square_backward, (x,))
+
+
+def reciprocal(x: TensorLike) -> Tensor:
+    r"""Return :math:`1 / x`, elementwise: infinite at 0, without a warning.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.reciprocal([4.0]).tolist()
+        [0.25]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(1 / x._data, reciprocal_backward, (x,))
+
+
 def abs(x: TensorLike) -> Tensor:
     r"""Return :math:`|x|`, elementwise, with a gradient of 0 at 0.
 
@@ -73,6 +168,18 @@ def abs(x: TensorLike) -> Tensor:
     """
     x = as_tensor(x)
     return create_node(np.abs(x._data), abs_backward, (x,))
+
+
+def sign(x: TensorLike) -> Tensor:
+    r"""Return -1, 0 or 1 by the sign of x, elementwise, with a gradient of 0 everywhere.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.sign([-2.0, 0.0, 5.0]).tolist()
+        [-1.0, 0.0, 1.0]
+    """
+    x = as_tensor(x)
+    return create_node(np.sign(x._data), sign_backward, (x,))
 
 
 def sin(x: TensorLike) -> Tensor:
@@ -114,6 +221,95 @@ def tan(x: TensorLike) -> Tensor:
         return create_node(np.tan(x._data), tan_backward, (x,))
 
 
+def arcsin(x: TensorLike) -> Tensor:
+    r"""Return :math:`\arcsin x` in radians, elementwise: NaN outside of [-1, 1].
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.arcsin([0.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.arcsin(x._data), arcsin_backward, (x,))
+
+
+def arccos(x: TensorLike) -> Tensor:
+    r"""Return :math:`\arccos x` in radians, elementwise: NaN outside of [-1, 1].
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.arccos([1.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.arccos(x._data), arccos_backward, (x,))
+
+
+def arctan(x: TensorLike) -> Tensor:
+    r"""Return :math:`\arctan x` in radians, elementwise.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.arctan([0.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    return create_node(np.arctan(x._data), arctan_backward, (x,))
+
+
+def arctan2(y: TensorLike, x: TensorLike) -> Tensor:
+    r"""Return the angle in radians of the point (x, y), elementwise: :math:`\arctan(y / x)` in the right quadrant.
+
+    The gradient at the origin, where there is no angle, is 0.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.arctan2([0.0], [1.0]).tolist()
+        [0.0]
+    """
+    return binary(np.arctan2, y, x, arctan2_backward, rarctan2_backward)
+
+
+def hypot(x: TensorLike, y: TensorLike) -> Tensor:
+    r"""Return :math:`\sqrt{x^2 + y^2}`, elementwise, without overflow on the way; its gradient at the origin is 0.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.hypot([3.0], [4.0]).tolist()
+        [5.0]
+    """
+    with np.errstate(all="ignore"):
+        return binary(np.hypot, x, y, hypot_backward, hypot_backward)
+
+
+def sinh(x: TensorLike) -> Tensor:
+    r"""Return :math:`\sinh x`, elementwise.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.sinh([0.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.sinh(x._data), sinh_backward, (x,))
+
+
+def cosh(x: TensorLike) -> Tensor:
+    r"""Return :math:`\cosh x`, elementwise.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.cosh([0.0]).tolist()
+        [1.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.cosh(x._data), cosh_backward, (x,))
+
+
 def tanh(x: TensorLike) -> Tensor:
     r"""Return :math:`\tanh x`, elementwise.
 
@@ -124,6 +320,20 @@ def tanh(x: TensorLike) -> Tensor:
     """
     x = as_tensor(x)
     return create_node(np.tanh(x._data), tanh_backward, (x,))
+
+
+def erf(x: TensorLike) -> Tensor:
+    r"""Return the error function :math:`\frac{2}{\sqrt\pi} \int_0^x e^{-t^2} dt`, elementwise.
+
+    Correct to a few units in the last place.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.erf([0.0, 10.0]).tolist()
+        [0.0, 1.0]
+    """
+    x = as_tensor(x)
+    return create_node(erf_values(x._data), erf_backward, (x,))
 
 
 def maximum(x: TensorLike, y: TensorLike) -> Tensor:
@@ -202,13 +412,36 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
 
 
 register(exp, exp_backward, numpy=(np.exp,), methods=("exp",))
+register(expm1, expm1_backward, numpy=(np.expm1,), methods=("expm1",))
 register(log, log_backward, numpy=(np.log,), methods=("log",))
+register(log1p, log1p_backward, numpy=(np.log1p,), methods=("log1p",))
+register(log2, log2_backward, numpy=(np.log2,), methods=("log2",))
+register(log10, log10_backward, numpy=(np.log10,), methods=("log10",))
 register(sqrt, sqrt_backward, numpy=(np.sqrt,), methods=("sqrt",))
-register(abs, abs_backward, numpy=(np.absolute, np.fabs), methods=("abs", "__abs__"))
+register(square, square_backward, numpy=(np.square,), methods=("square",))
+register(reciprocal, reciprocal_backward, numpy=(np.reciprocal,), methods=("reciprocal",))
+register(
+    abs,
+    abs_backward,
+    numpy=(
+        np.absolute,
+        np.fabs,
+    ),
+    methods=("abs", "__abs__"),
+)
+register(sign, sign_backward, numpy=(np.sign,), methods=("sign",))
 register(sin, sin_backward, numpy=(np.sin,), methods=("sin",))
 register(cos, cos_backward, numpy=(np.cos,), methods=("cos",))
 register(tan, tan_backward, numpy=(np.tan,), methods=("tan",))
+register(arcsin, arcsin_backward, numpy=(np.arcsin,), methods=("arcsin",))
+register(arccos, arccos_backward, numpy=(np.arccos,), methods=("arccos",))
+register(arctan, arctan_backward, numpy=(np.arctan,), methods=("arctan",))
+register(arctan2, arctan2_backward, numpy=(np.arctan2,), methods=("arctan2",))
+register(hypot, hypot_backward, numpy=(np.hypot,), methods=("hypot",))
+register(sinh, sinh_backward, numpy=(np.sinh,), methods=("sinh",))
+register(cosh, cosh_backward, numpy=(np.cosh,), methods=("cosh",))
 register(tanh, tanh_backward, numpy=(np.tanh,), methods=("tanh",))
+register(erf, erf_backward, methods=("erf",))
 register(maximum, maximum_backward, numpy=(np.maximum,), methods=("maximum",))
 register(minimum, minimum_backward, numpy=(np.minimum,), methods=("minimum",))
 register(clip, clip_backward, numpy=(np.clip,), methods=("clip",))
