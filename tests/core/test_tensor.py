@@ -168,6 +168,9 @@ def test_data_is_adopted_when_it_fits() -> None:
     assert x.data is new
     x.data = [5, 6]
     assert x.data.dtype == np.float32
+    other = tensor([5.0, 6.0])
+    x.data = other
+    assert not np.shares_memory(x.data, other.data)
     with pytest.raises(ValueError, match=r"\(2,\).*\(3,\)"):
         x.data = np.zeros(3, np.float32)
     with pytest.raises(TypeError):

@@ -153,7 +153,8 @@ class Tensor(TensorMethods):
     def data(self) -> Array:
         """The value, as the live array.
 
-        Assigning replaces it by an array of the same shape, adopted without a copy when it is float32.
+        Assigning replaces it by an array of the same shape, adopted without a copy when it is float32. The value of
+        another tensor is copied.
         Writing into the array itself (``t.data[0] = 1``) can't be seen by the graph; write ``t[0] = 1``, or call
         :func:`mark_updated` afterwards.
         """
@@ -166,7 +167,7 @@ class Tensor(TensorMethods):
                 f"the value of a computed tensor can't be replaced; this one was made by {operation_name(self)}. "
                 "Use .detach() for a constant copy that can be changed"
             )
-        array = as_array(value, copy=False)
+        array = as_array(value, copy=isinstance(value, Tensor))
         if array.shape != self._data.shape:
             raise ValueError(
                 f"a tensor's data keeps its shape {self._data.shape}; received an array of shape {array.shape}. "
