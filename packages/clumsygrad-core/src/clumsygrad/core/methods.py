@@ -309,6 +309,10 @@ class TensorMethods:
             """Return ``y @ x``: the operator with the Tensor on the right."""
             ...
 
+        def dot(self, y: TensorLike) -> Tensor:
+            """Return NumPy's ``dot``: the product for scalars, the inner product of vectors, the product of matrices."""
+            ...
+
         def sum(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
             """Return the sum over ``axis``."""
             ...

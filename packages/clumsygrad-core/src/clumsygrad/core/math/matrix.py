@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Sequence
+from typing import SupportsIndex, cast
 
 import numpy as np
 
-from ..grad.matrix import matmul_backward
+from ..broadcasting import normalize_axes
+from ..grad.matrix import matmul_backward, stacked_product, tensordot_backward
 from ..operand import operand
 from ..registry import register
-from ..tensor import Tensor, create_node
+from ..tensor import Tensor, as_tensor, create_node
 from ..types import TensorLike
+from .arithmetic import multiply
+from .shaping import reshape
 
 
 def matmul(x: TensorLike, y: TensorLike) -> Tensor:
@@ -36,7 +40,7 @@ def matmul(x: TensorLike, y: TensorLike) -> Tensor:
         return cast("Tensor", NotImplemented)
     if not isinstance(left, Tensor) or not isinstance(right, Tensor):
         raise ValueError("a matrix product needs operands of at least one axis; received a scalar. Use * to scale")
-    return create_node(np.matmul(left._data, right._data), matmul_backward, (left, right))
+    return create_node(stacked_product(left._data, right._data), matmul_backward, (left, right))
 
 
 def rmatmul(x: TensorLike, y: TensorLike) -> Tensor:
@@ -44,5 +48,92 @@ def rmatmul(x: TensorLike, y: TensorLike) -> Tensor:
     return matmul(y, x)
 
 
+def tensordot(
+    x: TensorLike,
+    y: TensorLike,
+    axes: SupportsIndex | tuple[SupportsIndex | Sequence[SupportsIndex], SupportsIndex | Sequence[SupportsIndex]] = 2,
+) -> Tensor:
+    """Return the sum of products over the given axes of ``x`` and ``y``.
+
+    Args:
+        x: any shape.
+        y: any shape.
+        axes: the axes of ``x`` and the axes of ``y`` to sum over, in pairs; a number n stands for the last n of ``x``
+            and the first n of ``y``.
+
+    Returns:
+        The other axes of ``x``, then those of ``y``.
+
+    Raises:
+        ValueError: when the axes are not in pairs of the same length, or one is named twice.
+        numpy.exceptions.AxisError: for an axis that an operand doesn't have.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.tensordot([[1.0, 2.0], [3.0, 4.0]], [1.0, -1.0], axes=1).tolist()
+        [-1.0, -1.0]
+        >>> math.tensordot([[1.0, 2.0]], [[3.0, 4.0]], axes=([-1], [1])).tolist()
+        [[11.0]]
+    """
+    left, right = as_tensor(x), as_tensor(y)
+    if isinstance(axes, (tuple, list)):
+        if len(axes) != 2:
+            raise ValueError(f"axes are a number, or one list of axes for each operand; received {axes!r}")
+        x_given, y_given = (
+            tuple(int(axis) for axis in part) if isinstance(part, Sequence) else (int(part),) for part in axes
+        )
+    else:
+        number = int(axes)
+        x_given, y_given = tuple(range(-number, 0)), tuple(range(number))
+    x_axes = normalize_axes(x_given, left._data.ndim)
+    y_axes = normalize_axes(y_given, right._data.ndim)
+    lengths = [left._data.shape[axis] for axis in x_axes], [right._data.shape[axis] for axis in y_axes]
+    if lengths[0] != lengths[1]:
+        raise ValueError(
+            f"the axes that are summed over have the same lengths; axes {x_axes} of shape {left._data.shape} and axes "
+            f"{y_axes} of shape {right._data.shape} don't"
+        )
+    data = np.tensordot(left._data, right._data, (x_axes, y_axes))
+    return create_node(data, tensordot_backward, (left, right), {"axis": (x_axes, y_axes)})
+
+
+def dot(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return NumPy's ``dot``: the product for scalars, the inner product of vectors, the product of matrices.
+
+    For more axes it is the sum over the last axis of ``x`` and the last but one of ``y``, for all pairs of the others.
+
+    Raises:
+        ValueError: when the lengths don't match.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.dot([1.0, 2.0], [3.0, 4.0]).item()
+        11.0
+        >>> math.dot(2.0, [3.0, 4.0]).tolist()
+        [6.0, 8.0]
+    """
+    left, right = as_tensor(x), as_tensor(y)
+    if not left._data.ndim or not right._data.ndim:
+        return multiply(left, right)
+    if right._data.ndim <= 2:
+        return matmul(left, right)
+    return tensordot(left, right, (-1, -2))
+
+
+def outer(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return all products of an element of ``x`` and one of ``y``, each flattened first: shape (x.size, y.size).
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.outer([1.0, 2.0], [3.0, 4.0]).tolist()
+        [[3.0, 4.0], [6.0, 8.0]]
+    """
+    left, right = as_tensor(x), as_tensor(y)
+    return multiply(reshape(left, (left._data.size, 1)), reshape(right, (1, right._data.size)))
+
+
 register(matmul, matmul_backward, numpy=(np.matmul,), methods=("__matmul__", "matmul"))
 register(rmatmul, methods=("__rmatmul__",), differentiable=False)
+register(tensordot, tensordot_backward, numpy=(np.tensordot,))
+register(dot, numpy=(np.dot,), methods=("dot",))
+register(outer, numpy=(np.outer, np.linalg.outer))
