@@ -101,7 +101,9 @@ def draw_predictions(model: nn.Module, images: Values, labels: Labels, path: Pat
         axes.imshow(images[index].reshape(8, 8), cmap="gray_r")
         right = predictions[index] == labels[index]
         text = f"{predictions[index]}" if right else f"{predictions[index]}, is {labels[index]}"
-        axes.set_title(text, color="black" if right else "tab:red", fontsize=11, fontweight="normal" if right else "bold")
+        axes.set_title(
+            text, color="black" if right else "tab:red", fontsize=11, fontweight="normal" if right else "bold"
+        )
         axes.set_axis_off()
     mistakes = int((predictions != labels).sum())
     figure.suptitle(f"Test digits and predictions: {mistakes} mistakes among {len(labels)}, shown first in red")
@@ -119,14 +121,12 @@ def check_layer(model: nn.Module, image: Values) -> str:
     return str(check_gradient(layer, (weight[:4], bias[:4])))
 
 
-def small_step(rng: np.random.Generator) -> tuple[Tensor, dict[int, str]]:
+def small_step(rng: np.random.Generator) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the loss of one step of a tiny network, and names for its leaves."""
     model = nn.Sequential(nn.Linear(4, 3, rng=rng), nn.Tanh(), nn.Linear(3, 2, rng=rng))
     batch = tensor(rng.normal(size=(5, 4)))
     loss = functional.cross_entropy(model(batch), np.array([0, 1, 1, 0, 1]))
-    names = {parameter.id: name for name, parameter in model.named_parameters()}
-    names[batch.id] = "batch"
-    return loss, names
+    return loss, {**dict(model.named_parameters()), "batch": batch}
 
 
 def main() -> None:
@@ -140,7 +140,9 @@ def main() -> None:
 
     rng = np.random.default_rng(0)
     images, labels, test_images, test_labels = split_digits(rng)
-    model = nn.Sequential(nn.Linear(64, 64, rng=rng), nn.ReLU(), nn.Linear(64, 64, rng=rng), nn.ReLU(), nn.Linear(64, 10, rng=rng))
+    model = nn.Sequential(
+        nn.Linear(64, 64, rng=rng), nn.ReLU(), nn.Linear(64, 64, rng=rng), nn.ReLU(), nn.Linear(64, 10, rng=rng)
+    )
     history = train(model, images, labels, (test_images, test_labels), options.epochs, rng)
 
     print("\nGradients of the first layer, checked against finite differences:")
