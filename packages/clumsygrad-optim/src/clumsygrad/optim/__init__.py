@@ -1,12 +1,21 @@
 """Optimizers, schedules and gradient clipping for clumsygrad-core, with PyTorch's names and numbers."""
 
+from .adadelta import Adadelta as Adadelta
+from .adagrad import Adagrad as Adagrad
 from .adam import Adam as Adam
 from .adam import AdamW as AdamW
+from .adamax import Adamax as Adamax
+from .asgd import ASGD as ASGD
 from .elementwise import ElementwiseOptimizer as ElementwiseOptimizer
+from .lion import Lion as Lion
+from .nadam import NAdam as NAdam
 from .optimizer import Optimizer as Optimizer
 from .optimizer import ParamGroup as ParamGroup
 from .optimizer import ParamsLike as ParamsLike
 from .optimizer import StateDict as StateDict
+from .radam import RAdam as RAdam
+from .rmsprop import RMSprop as RMSprop
+from .rprop import Rprop as Rprop
 from .sgd import SGD as SGD
 
 __version__ = "0.3.0"

@@ -24,9 +24,10 @@ Arrays: TypeAlias = Sequence[Array]
 class ElementwiseOptimizer(Optimizer):
     """An optimizer whose update of an element depends on that element, its gradient and its buffers alone.
 
-    A subclass says which buffers it keeps (:meth:`_buffer_names`), turns the hyper-parameters and the step count
-    into the numbers of this step (:meth:`_coefficients`), and updates one block of elements in place
-    (:meth:`_update`). Blocks, scratch, parameters that share a flat buffer, and saving are taken care of here.
+    A subclass says which ``buffers`` it keeps (or, if that depends on the group, :meth:`_buffer_names`), turns the
+    hyper-parameters and the step count into the numbers of this step (:meth:`_coefficients`), and updates one block of
+    elements in place (:meth:`_update`). Blocks, scratch, parameters that share a flat buffer, and saving are taken care
+    of here.
 
     Example:
         >>> import numpy as np
@@ -50,6 +51,9 @@ class ElementwiseOptimizer(Optimizer):
         [0.5, -0.5]
     """
 
+    buffers: ClassVar[tuple[str, ...]] = ()
+    """The names of the arrays kept for each parameter."""
+
     scratch: ClassVar[int] = 1
     """How many scratch arrays an update needs."""
 
@@ -65,13 +69,11 @@ class ElementwiseOptimizer(Optimizer):
         super().__init__(params, defaults)
 
     def _buffer_names(self, group: ParamGroup) -> tuple[str, ...]:
-        """Return the names of the arrays kept for each parameter; with none, and no step saved, nothing is kept."""
-        del group
-        return ()
+        """Return the names of the arrays kept for each parameter of a group."""
+        return self.buffers
 
     def _initial_value(self, name: str, group: ParamGroup) -> float:
         """Return what a new buffer is filled with."""
-        del name, group
         return 0.0
 
     @abstractmethod
@@ -201,7 +203,7 @@ class ElementwiseOptimizer(Optimizer):
         return dict(record.buffers)
 
     def _get_state_names(self, group: ParamGroup) -> set[str]:
-        names = {*self._buffer_names(group), *self._get_number_names()}
+        names = {*self._buffer_names(group), *self.numbers}
         return {"step", *names} if self.saves_step else names
 
     def _read_state(self, record: Record, group: ParamGroup, key: object, state: Mapping[str, Any]) -> Record:

@@ -55,6 +55,7 @@ class Optimizer(ABC):
     """
 
     rules: ClassVar[Mapping[str, Rule]] = {}
+    numbers: ClassVar[tuple[str, ...]] = ()
 
     param_groups: list[ParamGroup]
     defaults: dict[str, Any]
@@ -240,7 +241,7 @@ class Optimizer(ABC):
         for name, value in state.items():
             if name == "step":
                 result.clock.step = whole(f"step of parameter {key}", _as_whole(value))
-            elif name in self._get_number_names():
+            elif name in self.numbers:
                 result.clock.numbers[name] = number(f"{name} of parameter {key}", np.asarray(value).item())
             else:
                 result.buffers[name] = read_array(f"{name} of parameter {key}", value, record.tensor)
@@ -248,12 +249,7 @@ class Optimizer(ABC):
 
     def _get_state_names(self, group: ParamGroup) -> set[str]:
         """Return the names of what is kept for a parameter of this group."""
-        del group
         return {"step"}
-
-    def _get_number_names(self) -> Sequence[str]:
-        """Return the names of the running numbers."""
-        return ()
 
     def _adopt(self, loaded: list[tuple[Record, Record | None]]) -> None:
         """Take over the loaded records, each beside the one it replaces; None clears it."""
