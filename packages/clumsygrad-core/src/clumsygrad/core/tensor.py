@@ -289,6 +289,26 @@ class Tensor(TensorMethods):
         """Forget the gradient: ``grad`` becomes None."""
         self._grad = None
 
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Make this leaf a PARAMETER, or with False an INPUT, and return it: to thaw or freeze what is trained.
+
+        Raises:
+            RuntimeError: for a computed tensor, which requires gradients because its parents do.
+
+        Example:
+            >>> from clumsygrad.core import parameter
+            >>> w = parameter([1.0]).requires_grad_(False)
+            >>> (w * 2).requires_grad
+            False
+        """
+        if self._tensor_type is _INTERMEDIATE:
+            raise RuntimeError(
+                f"only a leaf can be frozen or thawed; this tensor was made by {operation_name(self)}. "
+                "Use .detach() for a constant copy"
+            )
+        self._tensor_type = _PARAMETER if requires_grad else _INPUT
+        return self
+
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy:
             return np.array(self._data, dtype=dtype)

@@ -177,8 +177,9 @@ class Module:
     # Registration
 
     def __setattr__(self, name: str, value: object) -> None:
+        self._check_kind(name, value)
         if isinstance(value, Tensor):
-            if value.tensor_type is TensorType.PARAMETER and name not in self._buffer_names:
+            if value.tensor_type is TensorType.PARAMETER:
                 self.register_parameter(name, value)
                 return
             if name in self._parameter_names and not value.is_leaf:
@@ -193,14 +194,13 @@ class Module:
             self._refuse_hidden(name, cast("dict[object, object]", value).values())
         elif isinstance(value, (list, tuple)):
             self._refuse_hidden(name, cast("list[object]", value))
-        self._check_kind(name, value)
         if value is not None:
             self._module_names.pop(name, None)
         object.__setattr__(self, name, value)
 
     def _check_kind(self, name: str, value: object) -> None:
         """Raise for a value that can't be the parameter or buffer that bears its name."""
-        if value is None or isinstance(value, (Tensor, np.ndarray)):
+        if value is None or isinstance(value, (Tensor, Module, np.ndarray)):
             return
         if name in self._parameter_names or name in self._buffer_names:
             kind = "parameter" if name in self._parameter_names else "buffer"
@@ -383,6 +383,23 @@ class Module:
     def eval(self) -> Self:
         """Put this module and all below it into evaluation mode, and return it."""
         return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Freeze (False) or thaw all parameters, and return this module.
+
+        A frozen parameter is a constant to the computations that follow: they record nothing for it. It stays in
+        ``parameters()`` and in the state_dict.
+
+        Example:
+            >>> from clumsygrad.core import zeros
+            >>> from clumsygrad.nn import Linear
+            >>> layer = Linear(2, 2).requires_grad_(False)
+            >>> layer(zeros((1, 2))).requires_grad
+            False
+        """
+        for param in self.parameters():
+            param.requires_grad_(requires_grad)
+        return self
 
     def zero_grad(self) -> None:
         """Forget the gradients of all parameters."""
