@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from inspect import CO_VARARGS, signature
 from typing import Any, cast
 
 import numpy as np
 
+from .mode import precision
 from .registry import OPERATIONS
 
 # Functions of the values alone: they have no derivative, and answer as they do for arrays.
@@ -17,7 +19,7 @@ _OF_VALUES: tuple[Callable[..., Any], ...] = (
     np.array_equal, np.array_equiv, np.any, np.all, np.array2string, np.array_repr, np.array_str, np.result_type,
     np.can_cast, np.min_scalar_type, np.isrealobj, np.iscomplexobj, np.isreal, np.iscomplex, np.isneginf, np.isposinf,
     np.may_share_memory, np.shares_memory, np.broadcast_shapes, np.unravel_index, np.histogram, np.bincount,
-    np.unique, np.isin, np.common_type, np.copyto, np.save, np.savez, np.savez_compressed, np.savetxt,
+    np.unique, np.isin, np.common_type, np.save, np.savez, np.savez_compressed, np.savetxt,
 )  # fmt: skip
 
 _UFUNCS_OF_VALUES: frozenset[np.ufunc] = frozenset({
@@ -25,8 +27,14 @@ _UFUNCS_OF_VALUES: frozenset[np.ufunc] = frozenset({
     np.signbit, np.logical_and, np.logical_or, np.logical_not, np.logical_xor,
 })  # fmt: skip
 
-# What a Tensor operation has no meaning for: results are new float32 tensors.
-_REFUSED = ("out", "where", "dtype", "casting", "subok", "initial", "like", "signature", "order")
+# What has no meaning for an operation on Tensors, whose result is a new float32 tensor; and what says nothing else.
+_REFUSED: dict[str, tuple[object, ...]] = {
+    "out": (), "where": (True,), "dtype": (), "casting": ("same_kind",), "subok": (True, False), "initial": (),
+    "like": (), "signature": (), "order": ("C",), "device": ("cpu",),
+}  # fmt: skip
+
+# Constants for which a dtype of their own is an array of that type.
+_CONSTANTS: tuple[Callable[..., Any], ...] = (np.zeros_like, np.ones_like, np.full_like, np.empty_like)
 
 
 @cache
@@ -54,8 +62,8 @@ def dispatch_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs
     function = _table().get((ufunc, method))
     if function is None:
         raise _no_rule(name)
-    if method == "reduce":
-        # A ufunc reduces its first axis by default, where the function of the same name reduces all.
+    if method in ("reduce", "accumulate"):
+        # A ufunc runs over its first axis by default, where the function of the same name takes all.
         kwargs.setdefault("axis", 0)
     _refuse(name, kwargs)
     return function(*inputs, **kwargs)
@@ -65,7 +73,10 @@ def dispatch_function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     """Compute a NumPy function on arguments among which there is a Tensor."""
     name = f"{func.__module__}.{func.__name__}".replace("numpy.", "np.", 1)
     function = _table().get(func)
+    if func in _CONSTANTS and kwargs.get("dtype") is not None:
+        return func(*_values(args), **_values(kwargs))
     if function is not None:
+        args, kwargs = _as_keywords(func, function, args, kwargs)
         _refuse(name, kwargs)
         return function(*args, **kwargs)
     if func in _OF_VALUES:
@@ -74,13 +85,40 @@ def dispatch_function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: d
 
 
 def _refuse(name: str, kwargs: dict[str, Any]) -> None:
-    for refused in _REFUSED:
-        if refused in kwargs and kwargs[refused] is not None:
+    for refused, meaningless in _REFUSED.items():
+        if refused not in kwargs:
+            continue
+        value = kwargs.pop(refused)
+        if value is None or (isinstance(value, (str, bool)) and value in meaningless):
+            continue
+        if not (refused == "dtype" and precision.get() == cast("object", value)):
             raise TypeError(
                 f"{name} on a Tensor takes no {refused}=: the result is a new float32 tensor of the graph. "
                 f"Leave {refused}= out, or compute on t.data, which cuts the graph"
             )
-        kwargs.pop(refused, None)
+
+
+@cache
+def _signature(func: Callable[..., Any]) -> tuple[str, ...]:
+    try:
+        return tuple(signature(func).parameters)
+    except ValueError:
+        return ()
+
+
+def _as_keywords(
+    func: Callable[..., Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Name the arguments that NumPy takes by position and the operation by name, and the other way round."""
+    names, code = _signature(func), function.__code__
+    limit = code.co_argcount
+    if len(args) > limit and not code.co_flags & CO_VARARGS:
+        kwargs = {**kwargs, **dict(zip(names[limit:], args[limit:], strict=False))}
+        args = args[:limit]
+    if not args and names and names[0] in kwargs:
+        args = (kwargs[names[0]],)
+        kwargs = {name: value for name, value in kwargs.items() if name != names[0]}
+    return args, kwargs
 
 
 def _no_rule(name: str) -> TypeError:

@@ -351,7 +351,7 @@ class TensorMethods:
             """Return a norm of vectors or matrices, as ``np.linalg.norm``."""
             ...
 
-        def sort(self, axis: int | None = -1) -> Tensor:
+        def sort(self, axis: int | None = -1, *, kind: str | None = None) -> Tensor:
             """Return the elements in ascending order along ``axis``, NaN last; equal ones keep their order."""
             ...
 

@@ -42,7 +42,7 @@ def scatter(values: Array, key: Any, shape: Shape) -> Array:
         # Without integer arrays a key can't name an element twice.
         total[key] = values
     elif values.size < _SMALL or len(shape) == 1:
-        np.add.at(total, key, values)
+        np.add.at(total, cast("Any", key), values)
     else:
         arrays = [np.asarray(part) for part in parts]
         if all(array.dtype.kind in "iu" for array in arrays):

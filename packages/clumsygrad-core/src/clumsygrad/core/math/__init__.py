@@ -36,6 +36,9 @@ from .elementwise import square as square
 from .elementwise import tan as tan
 from .elementwise import tanh as tanh
 from .elementwise import where as where
+from .filled import full_like as full_like
+from .filled import ones_like as ones_like
+from .filled import zeros_like as zeros_like
 from .indexing import getitem as getitem
 from .indexing import take as take
 from .indexing import take_along_axis as take_along_axis

@@ -306,10 +306,13 @@ def pad(
         [0.0, 1.0, 2.0, 0.0]
     """
     x = as_tensor(x)
-    widths = np.broadcast_to(np.asarray(pad_width), (x._data.ndim, 2)).tolist()
+    given = np.asarray(pad_width)
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"pad_width is made of integers; received {pad_width!r}")
+    widths = np.broadcast_to(given.astype(np.intp), (x._data.ndim, 2))
     if mode == "constant":
-        data = np.pad(x._data, widths, mode, constant_values=constant_values)
-        return create_node(data, pad_backward, (x,), {"pad_width": widths})
+        data = np.pad(x._data, widths if x._data.ndim else 0, mode, constant_values=constant_values)
+        return create_node(data, pad_backward, (x,), {"pad_width": widths.tolist()})
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         raise ValueError(
             f"pad has the modes 'constant', 'edge', 'reflect', 'symmetric' and 'wrap'; received {mode!r}. "

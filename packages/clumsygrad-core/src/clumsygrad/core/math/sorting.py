@@ -15,12 +15,13 @@ from ..types import TensorLike
 from .shaping import flatten
 
 
-def sort(x: TensorLike, axis: int | None = -1) -> Tensor:
+def sort(x: TensorLike, axis: int | None = -1, *, kind: str | None = None) -> Tensor:
     """Return the elements in ascending order along ``axis``, NaN last; equal ones keep their order.
 
     Args:
         x: at least one axis.
         axis: the axis to sort along; None for the flattened tensor.
+        kind: as NumPy's, which has no influence: the order is stable with every one.
 
     Example:
         >>> from clumsygrad.core import math
@@ -28,6 +29,8 @@ def sort(x: TensorLike, axis: int | None = -1) -> Tensor:
         [1.0, 2.0, 3.0]
     """
     x = as_tensor(x)
+    if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
+        raise ValueError(f"the kinds of sort are 'quicksort', 'mergesort', 'heapsort' and 'stable'; received {kind!r}")
     if axis is None:
         x, axis = flatten(x), 0
     axis = normalize_axis_index(axis, x._data.ndim)

@@ -1,0 +1,359 @@
+"""One table of operations and the inputs they are checked on: a row an operation, a case each form of it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clumsygrad.core import math
+
+from .finite_difference import Array, Function
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An operation on certain inputs."""
+
+    operation: str
+    label: str
+    function: Function
+    inputs: tuple[Array, ...]
+
+    def __str__(self) -> str:
+        return f"{self.operation}-{self.label}"
+
+
+def draw(shape: Shape, low: float, high: float, *, seed: str, signed: bool = False) -> Array:
+    """Return numbers between two bounds, with random signs when ``signed``: a way around 0."""
+    rng = np.random.default_rng(zlib.crc32(seed.encode()))
+    values = np.asarray(rng.uniform(low, high, shape))
+    return values * rng.choice([-1.0, 1.0], shape) if signed else values
+
+
+def spread(shape: Shape, seed: str) -> Array:
+    """Return numbers of both signs that are at least 0.2 apart from each other and 0.1 from 0."""
+    rng = np.random.default_rng(zlib.crc32(seed.encode()))
+    size = int(np.prod(shape))
+    values = (np.arange(size) + 0.75) * 0.25 * np.where(np.arange(size) % 2, 1, -1)
+    return (rng.permutation(values) * rng.uniform(1, 1.01, size)).reshape(shape)
+
+
+def rows(*items: Any) -> tuple[Any, ...]:
+    """Return items of different types, for a loop over them."""
+    return items
+
+
+SHAPES: tuple[Shape, ...] = ((), (3,), (1, 3), (2, 3), (0, 3), (2, 1, 3))
+
+UNARY: dict[str, tuple[float, float]] = {
+    "exp": (-2, 2), "expm1": (-2, 2), "log": (0.5, 3), "log1p": (-0.5, 2), "log2": (0.5, 3), "log10": (0.5, 3),
+    "sqrt": (0.5, 3), "square": (-2, 2), "reciprocal": (0.5, 2), "sin": (-3, 3), "cos": (-3, 3), "tan": (-1, 1),
+    "arcsin": (-0.8, 0.8), "arccos": (-0.8, 0.8), "arctan": (-3, 3), "sinh": (-2, 2), "cosh": (-2, 2),
+    "tanh": (-2, 2), "erf": (-2, 2), "negative": (-2, 2),
+}  # fmt: skip
+
+PAIRS: tuple[tuple[Shape, Shape], ...] = (
+    ((), ()), ((3,), (3,)), ((2, 1), (3,)), ((3,), (2, 1)), ((1, 3), (2, 3)), ((0, 3), (3,)), ((), (2, 3)),
+    ((2, 3), ()), ((2, 3), (2, 3)), ((2, 1, 3), (2, 1)),
+)  # fmt: skip
+
+
+def elementwise() -> Iterator[Case]:
+    for name, (low, high) in UNARY.items():
+        function = getattr(math, name)
+        for shape in SHAPES:
+            yield Case(name, f"{shape}", function, (draw(shape, low, high, seed=f"{name}{shape}"),))
+    for name in ("abs", "sign"):
+        for shape in SHAPES:
+            yield Case(name, f"{shape}", getattr(math, name), (spread(shape, f"{name}{shape}"),))
+    for shape in SHAPES:
+        values = spread(shape, f"clip{shape}")
+        yield Case("clip", f"{shape}", lambda x: math.clip(x, -0.3, 0.6), (values,))
+        yield Case("clip", f"{shape}-low", lambda x: math.clip(x, min=-0.3), (values,))
+        yield Case("clip", f"{shape}-high", lambda x: math.clip(x, a_max=0.3), (values,))
+        bound = np.full(shape, -0.3)
+        yield Case("clip", f"{shape}-tensor", lambda x, low: math.clip(x, low, 0.6), (values, bound))
+    yield from binary()
+
+
+def binary() -> Iterator[Case]:
+    for name in ("add", "subtract", "multiply", "divide", "power", "arctan2", "hypot", "maximum", "minimum"):
+        function = getattr(math, name)
+        for left, right in PAIRS:
+            pair = draw(left, 0.5, 2, seed=f"{name}{left}"), draw(right, 2.1, 3, seed=f"{name}{right}r")
+            yield Case(name, f"{left}{right}", function, pair)
+            yield Case(name, f"{left}{right}-swapped", function, (pair[1], pair[0]))
+        x = draw((2, 3), 0.5, 2, seed=f"{name}scalar")
+        yield Case(name, "scalar right", lambda x, f=function: f(x, 2.5), (x,))
+        yield Case(name, "integer right", lambda x, f=function: f(x, 3), (x,))
+        yield Case(name, "array right", lambda x, f=function: f(x, np.array([1, 2, 3])), (x - 0.123,))
+        yield Case(name, "scalar left", lambda x, f=function: f(2.5, x), (x,))
+        yield Case(name, "array left", lambda x, f=function: f([[3], [4]], x), (x,))
+        if name not in ("maximum", "minimum"):
+            yield Case(name, "itself", lambda x, f=function: f(x, x), (x,))
+    for name in ("subtract", "divide", "power"):
+        function = getattr(math, name)
+        yield Case(f"r{name}", "scalar", lambda x, f=function: f(2.5, x), (draw((3,), 0.5, 2, seed=name),))
+    for exponent in (0, 1, 2, 3, -1, 0.5, -0.5):
+        x = draw((2, 3), 0.5, 2, seed=f"power{exponent}")
+        yield Case("power", f"exponent {exponent}", lambda x, exponent=exponent: x**exponent, (x,))
+    for left, right in PAIRS:
+        mask = np.arange(6).reshape(2, 3) % 2 == 0
+        if 0 in (*left, *right):
+            mask = mask[:1]
+        elif len(left) == 3:
+            mask = mask[:, None]
+        pair = draw(left, -2, 2, seed=f"where{left}"), draw(right, -2, 2, seed=f"where{right}r")
+        yield Case("where", f"{left}{right}", lambda x, y, mask=mask: math.where(mask, x, y), pair)
+        yield Case("where", f"{left} and scalar", lambda x, mask=mask: math.where(mask, x, 1.5), (pair[0],))
+        yield Case("where", f"scalar and {right}", lambda x, mask=mask: math.where(mask, 1.5, x), (pair[1],))
+
+
+AXES: tuple[tuple[Shape, Any], ...] = (
+    ((), None), ((), ()), ((3,), None), ((3,), 0), ((3,), -1), ((1, 3), 0), ((1, 3), -1), ((1, 3), None),
+    ((2, 3), 0), ((2, 3), 1), ((2, 3), (0, 1)), ((2, 3), (-1, 0)), ((2, 3), ()), ((2, 3, 2), None), ((2, 3, 2), 1),
+    ((2, 3, 2), -2), ((2, 3, 2), (0, 2)), ((2, 3, 2), (-1, 0)), ((2, 3, 2), (1, -1)), ((2, 3, 2), (-1, -3, 1)),
+    ((0, 3), 1), ((2, 0, 3), 2), ((2, 0, 3), (0, -1)),
+)  # fmt: skip
+# These reduce nothing to something, which some reductions can't.
+EMPTY: tuple[tuple[Shape, Any], ...] = (((0,), None), ((0, 3), 0), ((2, 0, 3), (1, 2)))
+
+
+def reductions() -> Iterator[Case]:
+    for name in ("sum", "mean", "prod", "max", "min", "var", "std", "logsumexp"):
+        function = getattr(math, name)
+        for shape, axis in AXES if name in ("max", "min", "var", "std", "mean") else AXES + EMPTY:
+            for keepdims in (False, True):
+                yield Case(
+                    name,
+                    f"{shape}-{axis}{'-kept' * keepdims}",
+                    lambda x, f=function, axis=axis, keepdims=keepdims: f(x, axis, keepdims=keepdims),
+                    (spread(shape, f"{name}{shape}"),),
+                )
+    for name in ("var", "std"):
+        for axis in (None, 1, (-1, 0)):
+            function = getattr(math, name)
+            x = spread((2, 3), f"{name}ddof")
+            yield Case(name, f"ddof-{axis}", lambda x, f=function, axis=axis: f(x, axis=axis, ddof=1), (x,))
+    for zeros in (1, 2, 3):
+        x = spread((3,), "zeros")
+        x[:zeros] = 0
+        yield Case("prod", f"{zeros} zeros", math.prod, (x,))
+    yield from norms()
+
+
+def norms() -> Iterator[Case]:
+    orders: tuple[Any, ...] = (None, 1, 2, 3, 2.5, 0.5, -1, -2, 0, np.inf, -np.inf)
+    vectors: tuple[tuple[Shape, Any], ...] = (((3,), None), ((3,), -1), ((1, 3), 0), ((2, 3), 0), ((2, 3, 2), -2))
+    matrices: tuple[tuple[Shape, Any], ...] = (
+        ((2, 3), None), ((2, 3), (-1, 0)), ((2, 3, 2), (0, 2)), ((2, 3, 2), (-1, 1)),
+    )  # fmt: skip
+    forms = [(shape, axis, order) for shape, axis in vectors for order in orders]
+    forms += [(shape, axis, order) for shape, axis in matrices for order in (None, "fro", 1, -1, np.inf, -np.inf)]
+    forms += [(shape, None, None) for shape in SHAPES]
+    for shape, axis, order in forms:
+        for keepdims in (False, True):
+            yield Case(
+                "norm",
+                f"{shape}-{axis}-{order}{'-kept' * keepdims}",
+                lambda x, order=order, axis=axis, keepdims=keepdims: math.norm(x, order, axis, keepdims),
+                (spread(shape, f"norm{shape}"),),
+            )
+
+
+def running() -> Iterator[Case]:
+    for name in ("cumsum", "cumprod"):
+        function = getattr(math, name)
+        for shape, axis in AXES + EMPTY:
+            if axis is None or isinstance(axis, int):
+                x = spread(shape, f"{name}{shape}")
+                yield Case(name, f"{shape}-{axis}", lambda x, f=function, axis=axis: f(x, axis), (x,))
+    for length in range(1, 10):
+        x = spread((length,), f"cumprod{length}")
+        x[1::3] = 0
+        yield Case("cumprod", f"{length} with zeros", math.cumprod, (x,))
+
+
+def shaping() -> Iterator[Case]:
+    def case(name: str, label: str, function: Function, *shapes: Shape) -> Case:
+        inputs = tuple(spread(shape, f"{name}{label}{place}") for place, shape in enumerate(shapes))
+        return Case(name, label, function, inputs)
+
+    for shape, new in rows(((2, 3), (3, 2)), ((2, 3), (-1,)), ((2, 3), -1), ((), (1, 1)), ((0, 3), (3, 0)), ((1,), ())):
+        yield case("reshape", f"{shape}-{new}", lambda x, new=new: math.reshape(x, new), shape)
+    for axes in rows(None, (0, 1, 2), (2, 0, 1), (-1, 0, -2), (1, -1, 0)):
+        yield case("transpose", f"{axes}", lambda x, axes=axes: math.transpose(x, axes), (2, 3, 2))
+    for shape in SHAPES:
+        yield case("transpose", f"{shape}", math.transpose, shape)
+        yield case("flatten", f"{shape}", math.flatten, shape)
+        yield case("squeeze", f"{shape}", math.squeeze, shape)
+        yield case("flip", f"{shape}", math.flip, shape)
+        yield case("expand_dims", f"{shape}", lambda x: math.expand_dims(x, (0, -1)), shape)
+        yield case("broadcast_to", f"{shape}", lambda x, shape=shape: math.broadcast_to(x, (2, *shape)), shape)
+        yield case("tile", f"{shape}", lambda x: math.tile(x, (2, 1, 2)), shape)
+        yield case("pad", f"{shape}", lambda x: math.pad(x, 1, constant_values=2.5), shape)
+        yield case("repeat", f"{shape}", lambda x: math.repeat(x, 2), shape)
+        yield case("roll", f"{shape}", lambda x: math.roll(x, 2), shape)
+        yield case("stack", f"{shape}", lambda x, y: math.stack([x, y, x], -1), shape, shape)
+    for one, other in rows((0, 1), (-1, 0), (1, -1), (-2, -2)):
+        yield case("swapaxes", f"{one},{other}", lambda x, a=one, b=other: math.swapaxes(x, a, b), (2, 3, 2))
+        yield case("moveaxis", f"{one},{other}", lambda x, a=one, b=other: math.moveaxis(x, a, b), (2, 3, 2))
+    yield case("moveaxis", "two", lambda x: math.moveaxis(x, (0, -1), (-1, 1)), (2, 3, 2))
+    for axis in rows(0, -2, (0, 2), (-1, 0)):
+        yield case(
+            "squeeze", f"{axis}", lambda x, axis=axis: math.squeeze(x, axis), (1, 1, 1, 2)[: 3 if axis != 0 else 4]
+        )
+    for shape, wide in rows(((1, 3), (2, 3)), ((2, 1), (2, 3)), ((3,), (2, 2, 3)), ((1, 1), (0, 3))):
+        yield case("broadcast_to", f"{shape}-{wide}", lambda x, wide=wide: math.broadcast_to(x, wide), shape)
+    for axis in rows(0, 1, -1, None):
+        yield case(
+            "concatenate",
+            f"{axis}",
+            lambda x, y, z, axis=axis: math.concatenate([x, y, z], axis),
+            (2, 3),
+            (2, 3),
+            (2, 3),
+        )
+        yield case("repeat", f"axis {axis}", lambda x, axis=axis: math.repeat(x, 3, axis), (2, 3))
+    yield case("concatenate", "lengths", lambda x, y: math.concatenate([x, [[1.0], [2.0]], y, x], -1), (2, 3), (2, 1))
+    yield case("concatenate", "empty", lambda x, y: math.concatenate([x, y]), (0, 3), (2, 3))
+    for axis in rows(0, 1, 2, -1, -2):
+        yield case("stack", f"axis {axis}", lambda x, y, axis=axis: math.stack((x, y), axis), (2, 3), (2, 3))
+    for name in ("split", "array_split"):
+        cut = getattr(math, name)
+        for form, axis in rows((2, 0), (3, 1), (3, -1), ([1], 0), ([1, 1, 2], 1), ([2, 1], 1), ([-1], 1), ([5], -1)):
+            yield case(
+                name,
+                f"{form}-{axis}",
+                lambda x, cut=cut, form=form, axis=axis: math.concatenate(
+                    [part * (place + 1.0) for place, part in enumerate(cut(x, form, axis))], axis
+                ),
+                (2, 3),
+            )
+    yield case("array_split", "unequal", lambda x: math.concatenate([p**2 for p in math.array_split(x, 2)]), (3, 2))
+    for reps in rows(2, 0, (2, 1), (1, 3), (2, 1, 2), (2, 2)):
+        yield case("tile", f"{reps}", lambda x, reps=reps: math.tile(x, reps), (2, 3))
+    for repeats, axis in rows(
+        ([1, 2], 0), ([0, 3, 1], 1), ([2, 0, 0], -1), ([2], 0), (0, 1), ([1, 0, 2, 1, 0, 3], None)
+    ):
+        yield case("repeat", f"{repeats}-{axis}", lambda x, r=repeats, axis=axis: math.repeat(x, r, axis), (2, 3))
+    for width in rows(1, (1, 2), ((1, 0), (0, 2)), ((0, 0), (3, 1))):
+        for mode in rows("constant", "edge", "reflect", "symmetric", "wrap"):
+            yield case("pad", f"{width}-{mode}", lambda x, w=width, m=mode: math.pad(x, w, m), (2, 3))
+    for axis in rows(0, 1, -1, (0, 1), (-1, 0), ()):
+        yield case("flip", f"axis {axis}", lambda x, axis=axis: math.flip(x, axis), (2, 3))
+    for shift, axis in rows((1, 0), (-2, 1), ((1, 2), (0, -1)), (7, -1), (1, (0, 1)), ((1, 2), 1), ((1, 2), None)):
+        yield case("roll", f"{shift}-{axis}", lambda x, s=shift, axis=axis: math.roll(x, s, axis), (2, 3))
+    for name in ("tril", "triu"):
+        function = getattr(math, name)
+        for shape in rows((3,), (1, 3), (3, 2), (2, 3, 3), (0, 3)):
+            for k in rows(0, -1, 1):
+                yield case(name, f"{shape}-{k}", lambda x, f=function, k=k: f(x, k), shape)
+    for name in ("diagonal", "trace"):
+        function = getattr(math, name)
+        for shape, arguments in (
+            ((3, 3), ()), ((2, 3), ()), ((3, 2), (1,)), ((3, 2), (-1,)), ((3, 2), (5,)), ((2, 3, 2), (0, 1, 2)),
+            ((2, 3, 2), (0, -1, 0)), ((2, 3, 2), (1, -1, -2)), ((2, 0), ()), ((2, 3, 2, 2), (-1, 1, 3)),
+        ):  # fmt: skip
+            yield case(name, f"{shape}-{arguments}", lambda x, f=function, a=arguments: f(x, *a), shape)
+
+
+KEYS: tuple[tuple[Shape, Any], ...] = (
+    ((), ()), ((), ...), ((), None), ((3,), 1), ((3,), -1), ((3,), slice(None)), ((3,), slice(None, None, -1)),
+    ((3,), slice(2, 0, -1)), ((3,), slice(5, 9)), ((3,), [2, 0, 2, 2]), ((3,), []),
+    ((3,), np.array([[0, -1], [1, 1]])), ((3,), np.array([True, False, True])), ((3,), [False, True, True]),
+    ((3,), np.array(2)), ((3,), True), ((2, 3), 0), ((2, 3), (0, 1)), ((2, 3), (slice(None), [2])),
+    ((2, 3), (slice(None, None, -1), slice(None, None, -2))), ((2, 3), (..., 1)), ((2, 3), (None, ..., None, 0)),
+    ((2, 3), ([0, 1, 0], [2, 2, 2])), ((2, 3), ([[0], [1]], [0, 2])), ((2, 3), (1, [0, 0, 2])),
+    ((2, 3), ([0, 0], slice(1, None))), ((2, 3), np.array([[True, False, True], [False] * 3])),
+    ((2, 3), (np.array([True, False]), slice(None))), ((2, 3), (np.array([True, True]), [0, 2])),
+    ((2, 3), (slice(None), np.array([True, False, True]))), ((2, 3), np.array([1, 1, 0])),
+    ((2, 3), ([], slice(None))), ((2, 3, 2), (..., None, 1)), ((2, 3, 2), (slice(None), [0, 0, 2], [1, 1, 0])),
+    ((2, 3, 2), ([1, 1], slice(None), [0, 0])), ((2, 3, 2), (0, slice(None), [0, 1, 1])), ((2, 3, 2), ([0, 1, 1],)),
+    ((2, 3, 2), (None, [1, 1], ..., -1)), ((0, 3), slice(None)), ((0, 3), (slice(None), [0, 0])),
+    ((1, 3), ([0, 0, 0], [1, 1, 2])),
+)  # fmt: skip
+
+
+def indexing() -> Iterator[Case]:
+    for shape, key in KEYS:
+        yield Case("getitem", f"{shape}-{key!r}", lambda x, key=key: x[key], (spread(shape, f"{shape}"),))
+    for indices, axis in (
+        ([1, 1, 0], 0), ([1, 1, 0], 1), ([[2, 0], [-1, 2]], -1), (1, 0), (-1, 1), ([], 1), ([5, 0, 5], None), (3, None),
+    ):  # fmt: skip
+        x = spread((2, 3), "take")
+        yield Case("take", f"{indices}-{axis}", lambda x, i=indices, axis=axis: math.take(x, i, axis), (x,))
+    for mode in rows("wrap", "clip"):
+        x = spread((2, 3), mode)
+        yield Case("take", mode, lambda x, mode=mode: math.take(x, [-1, 7, 1, 4], 1, mode=mode), (x,))
+    for indices, axis in (
+        ([[2, 0, 0], [1, 1, 1]], 1), ([[0, 1, 1]], 0), ([[2, 2], [0, -1]], -1), ([[1]], 1), ([0, 5, 5], None),
+    ):  # fmt: skip
+        x = spread((2, 3), "along")
+        yield Case(
+            "take_along_axis",
+            f"{indices}-{axis}",
+            lambda x, i=indices, axis=axis: math.take_along_axis(x, i, axis),
+            (x,),
+        )
+    for shape, axis in AXES:
+        if shape and (axis is None or isinstance(axis, int)):
+            yield Case("sort", f"{shape}-{axis}", lambda x, axis=axis: math.sort(x, axis), (spread(shape, f"{shape}"),))
+
+
+LAYOUTS: dict[str, Callable[[Array], Array]] = {}
+
+
+def layout(change: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    LAYOUTS[change.__name__] = change
+    return change
+
+
+@layout
+def transposed(array: Array) -> Array:
+    return np.ascontiguousarray(array.T).T
+
+
+@layout
+def strided(array: Array) -> Array:
+    wide = np.full((*array.shape, 2), np.nan)
+    wide[..., 0] = array
+    return wide[..., 0]
+
+
+@layout
+def reversed_view(array: Array) -> Array:
+    return np.flip(np.flip(array).copy())
+
+
+@layout
+def read_only(array: Array) -> Array:
+    copy = array.copy()
+    copy.setflags(write=False)
+    return copy
+
+
+def layouts(cases: Sequence[Case]) -> Iterator[Case]:
+    """Yield, for each operation, its first case with a matrix once more in every memory layout."""
+    done: set[str] = set()
+    for case in cases:
+        if case.operation not in done and case.inputs[0].ndim > 1 and case.inputs[0].size:
+            done.add(case.operation)
+            for name, change in LAYOUTS.items():
+                inputs = tuple(change(array) for array in case.inputs)
+                yield Case(case.operation, f"{case.label}-{name}", case.function, inputs)
+
+
+def every_case() -> list[Case]:
+    """Return the table."""
+    cases = [*elementwise(), *reductions(), *running(), *shaping(), *indexing()]
+    return [*cases, *layouts(cases)]
+
+
+CASES = every_case()
