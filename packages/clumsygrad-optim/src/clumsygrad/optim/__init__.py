@@ -7,7 +7,9 @@ from .adam import AdamW as AdamW
 from .adamax import Adamax as Adamax
 from .asgd import ASGD as ASGD
 from .elementwise import ElementwiseOptimizer as ElementwiseOptimizer
+from .lbfgs import LBFGS as LBFGS
 from .lion import Lion as Lion
+from .muon import Muon as Muon
 from .nadam import NAdam as NAdam
 from .optimizer import Optimizer as Optimizer
 from .optimizer import ParamGroup as ParamGroup

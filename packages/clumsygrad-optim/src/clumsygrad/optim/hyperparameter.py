@@ -84,6 +84,12 @@ def pair(name: str, value: object) -> tuple[float, float]:
     return first, second
 
 
+def triple(name: str, value: object) -> tuple[float, float, float]:
+    """Return ``value`` as three finite floats."""
+    first, second, third = values(name, value, 3)
+    return first, second, third
+
+
 def fractions(name: str, value: object) -> tuple[float, float]:
     """Return ``value`` as two floats from 0 up to, not including, 1."""
     first, second = (fraction(f"{name}[{index}]", entry) for index, entry in enumerate(values(name, value, 2)))
