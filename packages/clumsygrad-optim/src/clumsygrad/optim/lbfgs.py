@@ -202,7 +202,9 @@ class LBFGS(Optimizer):
                 start = Point(0.0, loss, slope, grad)
                 limit = group["max_eval"] - evaluations
                 try:
-                    best, used = search(evaluate, start, memory.step, _largest(direction, scratch), tolerance, limit)
+                    length = _largest(direction, scratch)
+                    evaluate = _make_evaluation(tensors, compute, direction, self._room)
+                    best, used = search(evaluate, start, memory.step, length, tolerance, limit)
                 except BaseException:
                     _move(tensors, origin, direction, 0.0, scratch)
                     raise
