@@ -6,10 +6,27 @@ Example:
     [0.0, 1.0]
 """
 
+from .activation import celu as celu
+from .activation import elu as elu
+from .activation import gelu as gelu
+from .activation import glu as glu
+from .activation import hardsigmoid as hardsigmoid
+from .activation import hardswish as hardswish
+from .activation import hardtanh as hardtanh
+from .activation import leaky_relu as leaky_relu
 from .activation import log_softmax as log_softmax
+from .activation import logsigmoid as logsigmoid
+from .activation import mish as mish
+from .activation import prelu as prelu
 from .activation import relu as relu
+from .activation import relu6 as relu6
+from .activation import selu as selu
 from .activation import sigmoid as sigmoid
+from .activation import silu as silu
 from .activation import softmax as softmax
+from .activation import softmin as softmin
+from .activation import softplus as softplus
+from .activation import softsign as softsign
 from .activation import tanh as tanh
 from .layers.linear import linear as linear
 from .loss import cross_entropy as cross_entropy
