@@ -9,8 +9,10 @@ Example:
     array([1.1816, 1.1053, 1.0247], dtype=float32)
 """
 
+from . import functional as functional
 from . import grad as grad
 from . import math as math
+from . import random as random
 from .broadcasting import unbroadcast as unbroadcast
 
 # Tensor comes through creation, since 'from .tensor import' would bind that module in place of the function tensor().
