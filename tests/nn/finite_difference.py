@@ -65,3 +65,9 @@ def check_derivatives(
                 np.testing.assert_allclose(
                     actual, expected, rtol=rtol, atol=atol, err_msg=f"{function.__name__}, argument {index}"
                 )
+
+
+def grad_of(tensor: Tensor) -> npt.NDArray[Any]:
+    """Return the gradient of a tensor that has one."""
+    assert tensor.grad is not None
+    return tensor.grad

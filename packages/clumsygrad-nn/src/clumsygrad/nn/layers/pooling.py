@@ -150,7 +150,9 @@ def _adaptive_max_pool(ndim: int, input_: TensorLike, output_size: OutputSizes) 
     for top, bottom in _parts(rows, output[0] if ndim == 2 else 1):
         for left, right in _parts(width, output[-1]):
             part = values[:, :, top:bottom, left:right]
-            row, column = np.divmod(part.reshape(*x.shape[:2], -1).argmax(axis=2), right - left)
+            row, column = np.divmod(
+                part.reshape(*x.shape[:2], (bottom - top) * (right - left)).argmax(axis=2), right - left
+            )
             found.append((row + top) * width + column + left)
     samples, channels = np.arange(x.shape[0])[:, None, None], np.arange(x.shape[1])[:, None]
     chosen = x.reshape(*x.shape[:2], rows * width)[samples, channels, np.stack(found, axis=-1)]
