@@ -10,11 +10,26 @@ Example:
 
 from .api import assert_gradient as assert_gradient
 from .api import check_gradient as check_gradient
+from .api import check_second_gradient as check_second_gradient
 from .api import numerical_gradient as numerical_gradient
 from .api import numerical_jacobian as numerical_jacobian
+from .module import check_module as check_module
 from .report import GradientError as GradientError
 from .report import GradientReport as GradientReport
 from .report import InputReport as InputReport
 from .report import Problem as Problem
+
+__all__ = [
+    "GradientError",
+    "GradientReport",
+    "InputReport",
+    "Problem",
+    "assert_gradient",
+    "check_gradient",
+    "check_module",
+    "check_second_gradient",
+    "numerical_gradient",
+    "numerical_jacobian",
+]
 
 __version__ = "0.3.0"

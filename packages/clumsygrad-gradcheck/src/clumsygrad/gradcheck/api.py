@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
 
 import numpy as np
 
 from clumsygrad.core import Tensor, double_precision, enable_grad
 
-from .check import Options, fixed_generator, run_check, step_for
+from .check import conclude
 from .differences import differentiate
-from .report import GradientError, GradientReport
-from .subject import Call, Function, FunctionSubject, Inputs, Subject, Values
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of elements done and the number there are."""
+from .options import Progress, make_options, step_for
+from .report import GradientReport
+from .second import SecondSubject
+from .subject import Call, Function, FunctionSubject, Inputs, Values
 
 
 def check_gradient(
@@ -49,7 +47,8 @@ def check_gradient(
             all of them; None for every element.
         rng: what random draws are made with; the same ones in every call by default.
         allow_kinks: accept at a kink any value between the two one-sided slopes, where the check fails otherwise.
-        progress: called after each element with how many are done and how many there are.
+        progress: called after each element with how many are done and how many there are; by default a check that
+            takes long shows this on a terminal.
 
     Returns:
         A report, true when the check passed.
@@ -65,8 +64,52 @@ def check_gradient(
         >>> bool(check_gradient(lambda x, y: math.tanh(x) @ y, [np.ones((2, 3)), np.ones(3)]))
         True
     """
-    options = _options(eps, rtol, atol, max_elements, rng, allow_kinks, progress)
+    __tracebackhide__ = True
+    options = make_options(eps, rtol, atol, max_elements, rng, allow_kinks, progress)
     return conclude(FunctionSubject(fn, inputs), options, raise_exception)
+
+
+def check_second_gradient(
+    fn: Function,
+    inputs: Inputs,
+    *,
+    eps: float = 1e-4,
+    rtol: float = 1e-7,
+    atol: float = 0.0,
+    raise_exception: bool = True,
+    max_elements: int | None = None,
+    rng: np.random.Generator | None = None,
+    allow_kinks: bool = False,
+    progress: Progress | None = None,
+) -> GradientReport:
+    """Check the gradients of ``fn``, and then the gradients of its gradients.
+
+    The gradients are recorded (``create_graph=True``) with random gradients of the outputs, and compared with finite
+    differences as functions of both the inputs and the gradients of the outputs. When the first derivatives are
+    wrong, the report is about them. The arguments are those of :func:`check_gradient`.
+
+    Returns:
+        A report, true when both checks passed; of the second derivatives when the first are right.
+
+    Raises:
+        GradientError: an AssertionError with the report's text, when a check failed.
+
+    Example:
+        >>> import numpy as np
+        >>> from clumsygrad.core import math
+        >>> from clumsygrad.gradcheck import check_second_gradient
+        >>> bool(check_second_gradient(lambda x: math.sum(x * math.exp(x)), np.array([0.5, 1.0])))
+        True
+    """
+    __tracebackhide__ = True
+    options = make_options(eps, rtol, atol, max_elements, rng, allow_kinks, progress)
+    subject = FunctionSubject(fn, inputs)
+    first = conclude(subject, options, raise_exception)
+    if not first:
+        return first
+    with double_precision(), enable_grad():
+        second = SecondSubject(subject, options.rng)
+    return conclude(second, options, raise_exception)
 
 
 def assert_gradient(fn: Function, inputs: Inputs, *, eps: float = 1e-4, rtol: float = 1e-7, atol: float = 0.0) -> None:
@@ -79,6 +122,7 @@ def assert_gradient(fn: Function, inputs: Inputs, *, eps: float = 1e-4, rtol: fl
         >>> from clumsygrad.gradcheck import assert_gradient
         >>> assert_gradient(lambda x: x**3, np.array([1.0, -2.0]))
     """
+    __tracebackhide__ = True
     check_gradient(fn, inputs, eps=eps, rtol=rtol, atol=atol)
 
 
@@ -157,27 +201,6 @@ def numerical_jacobian(fn: Function, inputs: Inputs, *, eps: float = 1e-4) -> De
             (slope.reshape(base.shape + value.shape), error.reshape(base.shape + value.shape))
             for value, (slope, error) in zip(subject.values, _jacobians(subject, eps), strict=True)
         )
-
-
-def conclude(subject: Subject, options: Options, raise_exception: bool) -> GradientReport:
-    """Run a check, and raise its failure if asked to."""
-    report, error = run_check(subject, options)
-    if raise_exception and not report:
-        raise GradientError(report) from error
-    return report
-
-
-def _options(
-    eps: float,
-    rtol: float,
-    atol: float,
-    max_elements: int | None,
-    rng: np.random.Generator | None,
-    allow_kinks: bool,
-    progress: Progress | None,
-) -> Options:
-    generator = fixed_generator() if rng is None else rng
-    return Options(eps, rtol, atol, max_elements, generator, allow_kinks, progress)
 
 
 def _single(call: Call) -> Tensor:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Final
 
 import numpy as np
 
+from .plot import draw
 from .subject import Values
 
 
@@ -77,7 +79,7 @@ PROBLEMS: Final[dict[str, str]] = {
 """The kinds of problems, and what each means."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GradientReport:
     """What a gradient check found; true when it passed.
 
@@ -105,6 +107,22 @@ class GradientReport:
 
     def __bool__(self) -> bool:
         return self.passed
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def save_plot(self, path: str | PathLike[str]) -> None:
+        """Draw the analytic against the numeric derivatives of each input, and save the picture.
+
+        Right derivatives lie on the diagonal; those that disagree are marked by their distance from it.
+
+        Args:
+            path: the picture's file; the suffix chooses the format.
+
+        Raises:
+            ImportError: without Matplotlib, which the extra ``clumsygrad-gradcheck[plot]`` installs.
+        """
+        draw(self.inputs, path)
 
     def __str__(self) -> str:
         lines: list[str] = []

@@ -56,6 +56,11 @@ class Subject(Protocol):
         """The values to differentiate at."""
         ...
 
+    @property
+    def owns_leaves(self) -> bool:
+        """Whether each call makes leaves of its own, whose ``grad`` is nobody else's."""
+        ...
+
     def __call__(self, values: Sequence[Values]) -> Call:
         """Compute the outputs from copies of ``values``."""
         ...
@@ -67,10 +72,11 @@ class FunctionSubject:
     Tensors and floating-point arrays are differentiated by; arrays of integers or booleans are handed on as they are.
     """
 
-    __slots__ = ("_arguments", "_fn", "names", "values")
+    __slots__ = ("_arguments", "_fn", "names", "owns_leaves", "values")
 
     names: tuple[str, ...]
     values: tuple[Values, ...]
+    owns_leaves: bool
 
     def __init__(self, fn: Function, inputs: Inputs) -> None:
         if not callable(fn):
@@ -96,6 +102,7 @@ class FunctionSubject:
                 self._arguments.append(array)
         self.names = tuple(names)
         self.values = tuple(values)
+        self.owns_leaves = True
 
     def __call__(self, values: Sequence[Values]) -> Call:
         """Call the function with fresh parameters."""
