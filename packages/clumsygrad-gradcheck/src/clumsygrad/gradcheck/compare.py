@@ -62,11 +62,13 @@ class Task:
 class Comparison:
     """The report of one input, with what else there is to say."""
 
+    report: InputReport
+    problems: list[Problem]
+    notes: list[str]
+
     def __init__(self, task: Task) -> None:
-        self.problems: list[Problem] = []
-        self.notes: list[str] = []
-        self.moves = False
-        """Whether the finite differences see the outputs depend on the input."""
+        self.problems = []
+        self.notes = []
         if not task.value.size or not task.base.size:
             self.report = InputReport(task.name, task.value.shape, True, task.reached, 0, 0)
             return
@@ -100,7 +102,6 @@ class Comparison:
             difference[:, index] = np.abs(expected[:, index] - numeric[:, index])
             wrong[:, index] = ~(difference[:, index] <= tolerance[:, index]) & ~excluded[:, index]
             confirmed += bool(wrong[:, index].any())
-        self.moves = bool((np.abs(numeric) > _SAFETY * doubt + _FLOOR * scale).any())
         kinked = np.array([bool(column.finding.any()) for column in columns])
         self._report_doubt(task, numeric, doubt, scale, wrong, kinked)
         if not task.reached and wrong.any():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -39,11 +39,12 @@ def draw(inputs: Sequence[Compared], path: str | PathLike[str]) -> None:
         error.add_note("a picture of a gradient check needs Matplotlib: pip install 'clumsygrad-gradcheck[plot]'")
         raise
     shown = [item for item in inputs if item.analytic_values.size]
-    figure = Figure(figsize=(4.0 * max(len(shown), 1), 4.0), layout="constrained")
+    # Matplotlib's keyword arguments have no types.
+    figure: Any = Figure(figsize=(4.0 * max(len(shown), 1), 4.0), layout="constrained")
     for position, item in enumerate(shown):
         numeric, analytic = item.numeric_values.ravel(), item.analytic_values.ravel()
         finite = np.isfinite(numeric) & np.isfinite(analytic)
-        axes = figure.add_subplot(1, len(shown), position + 1)
+        axes: Any = figure.add_subplot(1, len(shown), position + 1)
         axes.axline((0.0, 0.0), slope=1.0, color="0.8", linewidth=1.0, zorder=0)
         axes.scatter(numeric[finite], analytic[finite], s=12.0)
         axes.set_title(item.name)
