@@ -8,7 +8,7 @@ that are waiting gives that order in a single walk, without recursion and withou
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any, Literal, cast, overload
 
@@ -80,22 +80,32 @@ class StandIn:
 class Pass:
     """One walk: the gradients that wait for their node, and what is asked of the walk."""
 
-    __slots__ = ("create_graph", "keep_graph", "queue", "waiting", "wanted")
+    __slots__ = ("create_graph", "keep_graph", "queue", "stop", "waiting", "wanted")
 
     keep_graph: bool
     create_graph: bool
     # The ids that gradients may flow to; None stands for all.
     wanted: set[int] | None
+    # The ids of nodes that the walk doesn't go beyond.
+    stop: Collection[int]
     # By id: the tensor, its gradient so far, and whether that is a sum made here, which may be added to in place.
     # At the end of the walk the leaves are left, and the nodes that were to be kept.
     waiting: dict[int, list[Any]]
     # The ids of the nodes among them, negated: the heap's smallest is the newest node.
     queue: list[int]
 
-    def __init__(self, *, keep_graph: bool, create_graph: bool = False, wanted: set[int] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        keep_graph: bool,
+        create_graph: bool = False,
+        wanted: set[int] | None = None,
+        stop: Collection[int] = (),
+    ) -> None:
         self.keep_graph = keep_graph
         self.create_graph = create_graph
         self.wanted = wanted
+        self.stop = stop
         self.waiting = {}
         self.queue = []
 
@@ -123,8 +133,8 @@ class Pass:
             node: Tensor
             node, grad, _ = take(key)
             parents = node._parents
-            if wanted is not None and not any(parent._id in wanted for parent in parents):
-                # An input that was asked for, and nothing that was asked for lies behind it.
+            if wanted is not None and (key in self.stop or not any(parent._id in wanted for parent in parents)):
+                # An input that was asked for, and the walk goes no further: nothing asked for lies behind it.
                 waiting[key] = [node, grad, False]
                 continue
             grad_fn = node._grad_fn
@@ -328,31 +338,56 @@ def gradients(
     results = _as_tensors(outputs, "outputs")
     targets = _as_tensors(inputs, "inputs")
     seeds = _as_seeds(grad_outputs, len(results))
-    wanted = _leading_to(results, targets)
-    asked = {target._id for target in targets}
-    walk = Pass(keep_graph=keep_graph or create_graph, create_graph=create_graph, wanted=wanted)
-    for output, gradient in zip(results, seeds, strict=True):
-        seed = _seed(output, gradient)
+    arrays = [_seed(output, gradient) for output, gradient in zip(results, seeds, strict=True)]
+    chosen = [
+        (gradient if isinstance(gradient, Tensor) else wrap(array)) if create_graph else array
+        for gradient, array in zip(seeds, arrays, strict=True)
+    ]
+    found = partial_gradients(results, targets, chosen, keep_graph=keep_graph, create_graph=create_graph)
+    for target in targets:
+        if target._id not in found and not allow_unused:
+            raise RuntimeError(
+                f"no output depends on the input of shape {target._data.shape}; "
+                "pass allow_unused=True for None in its place"
+            )
+    tensors = {key: grad if isinstance(grad, Tensor) else wrap(grad) for key, grad in found.items()}
+    return tuple(tensors.get(target._id) for target in targets)
+
+
+def partial_gradients(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    seeds: Sequence[Array | Tensor],
+    *,
+    keep_graph: bool = False,
+    create_graph: bool = False,
+    stop: Collection[int] = (),
+) -> dict[int, Array | Tensor]:
+    """Return by id the gradients of the ``inputs`` that an output depends on; Tensors when a graph is made of them.
+
+    Args:
+        outputs: where the walk starts.
+        inputs: what is differentiated by.
+        seeds: the gradient of each output, a Tensor for ``create_graph``.
+        keep_graph: keep the graph of ``outputs``.
+        create_graph: record the computation of the gradients.
+        stop: the ids of nodes that count as leaves: what depends on them only through others of them is left out.
+    """
+    wanted = _leading_to(outputs, inputs, stop)
+    walk = Pass(keep_graph=keep_graph or create_graph, create_graph=create_graph, wanted=wanted, stop=stop)
+    for output, seed in zip(outputs, seeds, strict=True):
         if output._id in wanted:
-            walk.seed(output, (gradient if isinstance(gradient, Tensor) else wrap(seed)) if create_graph else seed)
+            walk.seed(output, seed)
+    asked = {target._id for target in inputs}
     with np.errstate(all="ignore"):
         if create_graph:
             with enable_grad():
                 walk.run(asked)
         else:
             walk.run(asked)
-    found: dict[int, Tensor] = {}
-    for target in targets:
-        key = target._id
-        if key in walk.waiting:
-            entry = walk.waiting.pop(key)
-            found[key] = entry[1] if create_graph else wrap(walk.adopt(entry))
-        elif key not in found and not allow_unused:
-            raise RuntimeError(
-                f"no output depends on the input of shape {target._data.shape}; "
-                "pass allow_unused=True for None in its place"
-            )
-    return tuple(found.get(target._id) for target in targets)
+    return {
+        key: entry[1] if create_graph else walk.adopt(entry) for key in asked if (entry := walk.waiting.pop(key, None))
+    }
 
 
 def _as_tensors(value: Tensor | Sequence[Tensor], role: str) -> tuple[Tensor, ...]:
@@ -383,8 +418,11 @@ def _as_seeds(
     return seeds
 
 
-def _leading_to(outputs: Iterable[Tensor], targets: Iterable[Tensor]) -> set[int]:
-    """Return the ids of the tensors below ``outputs`` from which a target can be reached, targets included."""
+def _leading_to(outputs: Iterable[Tensor], targets: Iterable[Tensor], stop: Collection[int]) -> set[int]:
+    """Return the ids of the tensors below ``outputs`` from which a target can be reached, targets included.
+
+    The search doesn't look behind the tensors in ``stop``.
+    """
     wanted = {target._id for target in targets}
     oldest = min(wanted, default=0)
     below: dict[int, Tensor] = {}
@@ -393,6 +431,8 @@ def _leading_to(outputs: Iterable[Tensor], targets: Iterable[Tensor]) -> set[int
         node = waiting.pop()
         # What is older than every target can't lead to one.
         if node._id in below or node._id < oldest:
+            continue
+        if node._id in stop:
             continue
         below[node._id] = node
         if node._tensor_type is _INTERMEDIATE and not node._parents and node._id not in wanted:
