@@ -35,13 +35,25 @@ from .activation import Softmin as Softmin
 from .activation import Softplus as Softplus
 from .activation import Softsign as Softsign
 from .activation import Tanh as Tanh
+from .containers import ModuleDict as ModuleDict
+from .containers import ModuleList as ModuleList
 from .containers import Sequential as Sequential
+from .data import Batches as Batches
+from .data import batches as batches
 from .layers.conv import Conv1d as Conv1d
 from .layers.conv import Conv2d as Conv2d
 from .layers.conv import Conv3d as Conv3d
 from .layers.conv import ConvTranspose1d as ConvTranspose1d
 from .layers.conv import ConvTranspose2d as ConvTranspose2d
+from .layers.dropout import Dropout as Dropout
+from .layers.dropout import Dropout1d as Dropout1d
+from .layers.dropout import Dropout2d as Dropout2d
+from .layers.dropout import Dropout3d as Dropout3d
+from .layers.linear import Bilinear as Bilinear
+from .layers.linear import Flatten as Flatten
+from .layers.linear import Identity as Identity
 from .layers.linear import Linear as Linear
+from .layers.linear import Unflatten as Unflatten
 from .layers.normalization import BatchNorm1d as BatchNorm1d
 from .layers.normalization import BatchNorm2d as BatchNorm2d
 from .layers.normalization import GroupNorm as GroupNorm
@@ -79,5 +91,8 @@ from .module import IncompatibleKeys as IncompatibleKeys
 from .module import Module as Module
 from .module import Parameter as Parameter
 from .module import StateDictError as StateDictError
+from .saving import SavedStateError as SavedStateError
+from .saving import load as load
+from .saving import save as save
 
 __version__ = "0.3.0"

@@ -79,3 +79,130 @@ def _at(names: list[str], index: int, module: Module) -> str:
     if not -len(names) <= index < len(names):
         raise IndexError(f"{type(module).__name__} has {len(names)} modules; there is none at {index}")
     return names[index]
+
+
+class ModuleList(Module):
+    """A list of modules that are found by ``parameters()``, ``state_dict()`` and all the others.
+
+    Example:
+        >>> from clumsygrad.nn import Linear, ModuleList
+        >>> layers = ModuleList(Linear(2, 2, bias=False) for _ in range(2))
+        >>> [name for name, _ in layers.named_parameters()]
+        ['0.weight', '1.weight']
+    """
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        self.extend(modules or ())
+
+    def append(self, module: Module) -> ModuleList:
+        """Add a module at the end, and return this list."""
+        self.register_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        """Add several modules at the end, and return this list."""
+        for module in modules:
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Module) -> None:
+        """Put a module before the one at an index."""
+        modules = list(self)
+        modules.insert(index, module)
+        self._replace(modules)
+
+    def _replace(self, modules: list[Module]) -> None:
+        for name in list(self._module_names):
+            delattr(self, name)
+        self.extend(modules)
+
+    def __len__(self) -> int:
+        return len(self._module_names)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter([self.__dict__[name] for name in self._module_names])
+
+    def __contains__(self, module: object) -> bool:
+        return any(own is module for own in self)
+
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> ModuleList: ...
+    def __getitem__(self, index: int | slice) -> Module | ModuleList:
+        """Return one module; or, for a slice, a list of some."""
+        if isinstance(index, slice):
+            return ModuleList(list(self)[index])
+        return cast("Module", self.__dict__[_at(list(self._module_names), index, self)])
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        self.register_module(_at(list(self._module_names), index, self), module)
+
+    def __delitem__(self, index: int | slice) -> None:
+        modules = list(self)
+        del modules[index]
+        self._replace(modules)
+
+
+class ModuleDict(Module):
+    """A dict of modules that are found by ``parameters()``, ``state_dict()`` and all the others.
+
+    Example:
+        >>> from clumsygrad.nn import Linear, ModuleDict
+        >>> heads = ModuleDict({"mean": Linear(2, 1, bias=False)})
+        >>> list(heads.state_dict())
+        ['mean.weight']
+    """
+
+    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
+        super().__init__()
+        self.update(modules or {})
+
+    def update(self, modules: Mapping[str, Module]) -> None:
+        """Add or replace several modules."""
+        for name, module in modules.items():
+            self[name] = module
+
+    def pop(self, key: str) -> Module:
+        """Take a module out, and return it."""
+        module = self[key]
+        del self[key]
+        return module
+
+    def keys(self) -> Iterable[str]:
+        """Return the names."""
+        return list(self._module_names)
+
+    def values(self) -> Iterable[Module]:
+        """Return the modules."""
+        return [self[key] for key in self._module_names]
+
+    def items(self) -> Iterable[tuple[str, Module]]:
+        """Return the names with their modules."""
+        return [(key, self[key]) for key in self._module_names]
+
+    def __len__(self) -> int:
+        return len(self._module_names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._module_names))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._module_names
+
+    def __getitem__(self, key: str) -> Module:
+        if key not in self._module_names:
+            raise KeyError(key)
+        return cast("Module", self.__dict__[key])
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.register_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        delattr(self, self._check_key(key))
+
+    def _check_key(self, key: str) -> str:
+        if key not in self._module_names:
+            raise KeyError(key)
+        return key

@@ -36,6 +36,11 @@ from .layers.conv import conv2d as conv2d
 from .layers.conv import conv3d as conv3d
 from .layers.conv import conv_transpose1d as conv_transpose1d
 from .layers.conv import conv_transpose2d as conv_transpose2d
+from .layers.dropout import dropout as dropout
+from .layers.dropout import dropout1d as dropout1d
+from .layers.dropout import dropout2d as dropout2d
+from .layers.dropout import dropout3d as dropout3d
+from .layers.linear import bilinear as bilinear
 from .layers.linear import linear as linear
 from .layers.normalization import batch_norm as batch_norm
 from .layers.normalization import group_norm as group_norm

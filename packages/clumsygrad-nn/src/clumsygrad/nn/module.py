@@ -25,6 +25,11 @@ ForwardPreHook: TypeAlias = Callable[["Module", tuple[Any, ...]], Any]
 """``hook(module, args)``; what it returns, unless None, takes the arguments' place."""
 
 
+_OWN_NAMES = frozenset({
+    "training", "_parameter_names", "_buffer_names", "_module_names", "_forward_hooks", "_forward_pre_hooks"
+})  # fmt: skip
+
+
 class HasForward(Protocol[P, R_co]):
     """A module as its call sees it: it is called with ``forward``'s arguments, and gives what ``forward`` returns."""
 
@@ -292,8 +297,8 @@ class Module:
                 f"a dot: received {name!r}"
             )
         if name not in names:
-            if hasattr(type(self), name):
-                raise ValueError(f"{name!r} is an attribute of the class {type(self).__name__}; choose another name")
+            if hasattr(type(self), name) or name in _OWN_NAMES:
+                raise ValueError(f"{name!r} is an attribute of every {type(self).__name__}; choose another name")
             for other in (self._parameter_names, self._buffer_names, self._module_names):
                 other.pop(name, None)
 
