@@ -29,6 +29,7 @@ from .creation import parameter as parameter
 from .creation import tensor as tensor
 from .creation import zeros as zeros
 from .engine import gradients as gradients
+from .memory import keep_freed_memory as keep_freed_memory
 from .methods import attach_methods
 from .mode import double_precision as double_precision
 from .mode import enable_grad as enable_grad

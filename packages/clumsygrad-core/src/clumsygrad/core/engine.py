@@ -36,12 +36,13 @@ class StandIn:
     stands here as an INPUT, so that the formula does no work for it.
     """
 
-    __slots__ = ("_data", "_extra", "_parents", "_tensor_type")
+    __slots__ = ("_data", "_extra", "_parents", "_shape", "_tensor_type")
 
     def __init__(
         self, data: Array | Tensor, parents: tuple[StandIn, ...], extra: dict[str, Any], tensor_type: TensorType
     ) -> None:
         self._data = data
+        self._shape = data.shape
         self._parents = parents
         self._extra = extra
         self._tensor_type = tensor_type
@@ -151,11 +152,13 @@ class Pass:
             for parent, contribution in zip(parents, grads):  # noqa: B905  # the lengths were compared above
                 if parent._stamp > key:
                     raise _stale(node, parent)
+                if contribution is None:
+                    continue
                 parent_type = parent._tensor_type
-                if contribution is None or parent_type is _INPUT:
+                if parent_type is _INPUT:
                     continue
                 try:
-                    fits = contribution.shape == parent._data.shape
+                    fits = contribution.shape == parent._shape
                 except AttributeError:
                     fits = False
                 if not fits:

@@ -66,6 +66,7 @@ def create_node(
         data = _conform(data)
     node = _new(Tensor)
     node._data = data
+    node._shape = data.shape
     node._grad = None
     node._stamp = 0
     node._id = _next_id()
@@ -111,11 +112,14 @@ class Tensor(TensorMethods):
         "_grad_fn",
         "_id",
         "_parents",
+        "_shape",
         "_stamp",
         "_tensor_type",
     )
 
     _data: Array
+    # That of the value, which never changes: asking the array makes a new tuple every time.
+    _shape: Shape
     _grad: Array | None
     _grad_fn: GradFn | None
     _parents: tuple[Tensor, ...]
@@ -131,6 +135,7 @@ class Tensor(TensorMethods):
 
     def _become_leaf(self, data: Array, tensor_type: TensorType) -> None:
         self._data = data
+        self._shape = data.shape
         self._grad = None
         self._grad_fn = None
         self._parents = ()
@@ -231,7 +236,7 @@ class Tensor(TensorMethods):
     @property
     def shape(self) -> Shape:
         """The length of each axis."""
-        return self._data.shape
+        return self._shape
 
     @property
     def ndim(self) -> int:

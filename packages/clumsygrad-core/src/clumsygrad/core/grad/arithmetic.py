@@ -18,9 +18,11 @@ def add_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     if len(tensor._parents) == 1:
         return (grad,)
     left, right = tensor._parents
+    if left._shape == right._shape:
+        return grad, grad
     return (
-        None if left._tensor_type is _INPUT else unbroadcast(grad, left._data.shape),
-        None if right._tensor_type is _INPUT else unbroadcast(grad, right._data.shape),
+        None if left._tensor_type is _INPUT else unbroadcast(grad, left._shape),
+        None if right._tensor_type is _INPUT else unbroadcast(grad, right._shape),
     )
 
 
@@ -45,9 +47,14 @@ def multiply_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     if len(tensor._parents) == 1:
         return (grad * tensor._extra["scalar_value"],)
     left, right = tensor._parents
+    if left._shape == right._shape:
+        return (
+            None if left._tensor_type is _INPUT else grad * right._data,
+            None if right._tensor_type is _INPUT else grad * left._data,
+        )
     return (
-        None if left._tensor_type is _INPUT else unbroadcast(grad * right._data, left._data.shape),
-        None if right._tensor_type is _INPUT else unbroadcast(grad * left._data, right._data.shape),
+        None if left._tensor_type is _INPUT else unbroadcast(grad * right._data, left._shape),
+        None if right._tensor_type is _INPUT else unbroadcast(grad * left._data, right._shape),
     )
 
 
