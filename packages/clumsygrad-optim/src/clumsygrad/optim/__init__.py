@@ -1,11 +1,16 @@
 """Optimizers, schedules and gradient clipping for clumsygrad-core, with PyTorch's names and numbers."""
 
+from . import schedule as schedule
 from .adadelta import Adadelta as Adadelta
 from .adagrad import Adagrad as Adagrad
 from .adam import Adam as Adam
 from .adam import AdamW as AdamW
 from .adamax import Adamax as Adamax
 from .asgd import ASGD as ASGD
+from .averaging import AveragedModel as AveragedModel
+from .averaging import ExponentialMovingAverage as ExponentialMovingAverage
+from .clip import clip_grad_norm_ as clip_grad_norm_
+from .clip import clip_grad_value_ as clip_grad_value_
 from .elementwise import ElementwiseOptimizer as ElementwiseOptimizer
 from .lbfgs import LBFGS as LBFGS
 from .lion import Lion as Lion

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -13,9 +13,7 @@ from clumsygrad.core import Array, Tensor, mark_updated
 from .optimizer import Optimizer, ParamGroup, ParamsLike
 from .packing import Roster
 from .record import Clock, Record
-
-BLOCK: Final = 8192
-"""How many elements are worked on at a time: a value, its gradient, its buffers and scratch stay in the cache."""
+from .writing import BLOCK, make_writeable
 
 Coefficients: TypeAlias = tuple[float, ...]
 Arrays: TypeAlias = Sequence[Array]
@@ -134,9 +132,7 @@ class ElementwiseOptimizer(Optimizer):
 
     def _step_alone(self, record: Record, coefficients: Coefficients, names: tuple[str, ...]) -> None:
         tensor = record.tensor
-        data, grad = tensor.data, tensor.grad
-        if not data.flags.writeable:
-            tensor.data = data = data.copy()
+        data, grad = make_writeable(tensor), tensor.grad
         buffers = [record.buffers[name] for name in names]
         if grad is None:
             return

@@ -13,6 +13,7 @@ from .hyperparameter import Rule, choice, count, non_negative, number, optional,
 from .line_search import Point, search
 from .optimizer import Optimizer, ParamGroup, ParamsLike
 from .record import Record
+from .writing import overwrite
 
 Loss = TypeVar("Loss")
 
@@ -385,9 +386,7 @@ def _move(tensors: list[Tensor], origin: Array, direction: Array, step: float, s
     for tensor in tensors:
         end = start + tensor.size
         if tensor.grad is not None:
-            if not tensor.data.flags.writeable:
-                tensor.data = tensor.data.copy()
-            np.copyto(tensor.data, scratch[start:end].reshape(tensor.shape), casting="same_kind")
+            overwrite(tensor, scratch[start:end].reshape(tensor.shape))
             moved.append(tensor)
         start = end
     mark_updated(moved)

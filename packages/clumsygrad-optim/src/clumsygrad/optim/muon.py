@@ -13,6 +13,7 @@ from clumsygrad.core import Array, Tensor, mark_updated
 from .hyperparameter import Rule, choice, flag, non_negative, proportion, triple, whole
 from .optimizer import Optimizer, ParamGroup, ParamsLike
 from .record import Record
+from .writing import make_writeable
 
 
 class _Room(NamedTuple):
@@ -135,8 +136,7 @@ class Muon(Optimizer):
 
     def _update(self, record: Record, grad: Array, group: ParamGroup) -> None:
         tensor, momentum, lr = record.tensor, group["momentum"], group["lr"]
-        if not tensor.data.flags.writeable:
-            tensor.data = tensor.data.copy()
+        data = make_writeable(tensor)
         room = self._get_room(tensor)
         buffer = record.buffers.get("momentum_buffer")
         if buffer is None or buffer.dtype != tensor.dtype:
@@ -155,7 +155,6 @@ class Muon(Optimizer):
             np.copyto(update, buffer)
         step = _orthogonalize(room, group["ns_coefficients"], group["ns_steps"], group["eps"])
         step *= lr * _get_factor(group["adjust_lr_fn"], tensor.shape)
-        data = tensor.data
         data *= 1 - lr * group["weight_decay"]
         data -= step
 
