@@ -193,7 +193,8 @@ def huber_loss(
         target: the same shape.
         reduction: ``"none"``, ``"mean"`` or ``"sum"``.
         delta: where the square ends.
-        weight: the weight of each element, of the same shape; the mean is then divided by the sum of the weights.
+        weight: a factor for each element, of the same shape; as in PyTorch, and unlike that of :func:`mse_loss`, the
+            mean is still over the elements.
 
     Raises:
         ValueError: when the shapes differ, and for a delta that is not above 0.
@@ -209,7 +210,10 @@ def huber_loss(
     if not delta > 0:
         raise ValueError(f"huber_loss needs delta > 0; received {delta}")
     if weight is not None:
-        return _weighted(huber_loss(input, target, "none", delta), weight, "huber_loss", reduction)
+        losses, weights = huber_loss(input, target, "none", delta), as_tensor(weight)
+        check_same_shape("huber_loss", input=losses, weight=weights)
+        check_reduction(reduction)
+        return reduce_losses(losses * weights, reduction)
     x, y = _pair("huber_loss", input, target, reduction)
     return _rounded_l1(x, y, reduction, delta, 1.0)
 
