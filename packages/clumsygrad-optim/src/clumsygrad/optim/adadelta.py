@@ -91,7 +91,7 @@ class Adadelta(ElementwiseOptimizer):
         lr, keep, take, eps, decay, maximize = coefficients
         square, steps = buffers
         delta, root = scratch[0], scratch[1]
-        grad = penalize(grad, data, decay, bool(maximize), scratch[2])
+        grad = penalize(grad, data, decay, maximize, scratch[2])
         np.multiply(grad, grad, out=root)
         root *= take
         square *= keep

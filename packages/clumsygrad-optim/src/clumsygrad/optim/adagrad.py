@@ -96,7 +96,7 @@ class Adagrad(ElementwiseOptimizer):
     def _update(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays, scratch: Arrays) -> None:
         lr, eps, decay, maximize = coefficients
         total, root = buffers[0], scratch[0]
-        grad = penalize(grad, data, decay, bool(maximize), scratch[1])
+        grad = penalize(grad, data, decay, maximize, scratch[1])
         np.multiply(grad, grad, out=root)
         total += root
         np.sqrt(total, out=root)

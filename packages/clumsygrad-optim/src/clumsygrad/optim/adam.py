@@ -110,24 +110,25 @@ class Adam(ElementwiseOptimizer):
             root * group["eps"],
             root * lr / (1 - beta1**step),
             0.0 if decoupled else decay,
-            1 - lr * decay if decoupled else 1.0,
+            decoupled,
+            1 - lr * decay,
             group["maximize"],
         )
 
     def _update(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays, scratch: Arrays) -> None:
-        keep1, take1, keep2, root_take2, eps, size, penalty, shrink, maximize = coefficients
+        keep1, take1, keep2, root_take2, eps, size, penalty, shrinks, shrink, maximize = coefficients
         mean, square, *largest = buffers
         change = scratch[0]
-        grad = penalize(grad, data, penalty, bool(maximize), scratch[1])
-        if shrink != 1:
+        grad = penalize(grad, data, penalty, maximize, scratch[1])
+        if shrinks:
             data *= shrink
+        np.multiply(grad, take1, out=change)
+        mean *= keep1
+        mean += change
         np.multiply(grad, root_take2, out=change)
         change *= change
         square *= keep2
         square += change
-        np.multiply(grad, take1, out=change)
-        mean *= keep1
-        mean += change
         np.sqrt(np.maximum(largest[0], square, out=largest[0]) if largest else square, out=change)
         change += eps
         np.divide(mean, change, out=change)

@@ -91,7 +91,7 @@ class Adamax(ElementwiseOptimizer):
         keep, take, fade, eps, size, decay, maximize = coefficients
         mean, largest = buffers
         change = scratch[0]
-        grad = penalize(grad, data, decay, bool(maximize), scratch[1])
+        grad = penalize(grad, data, decay, maximize, scratch[1])
         np.multiply(grad, take, out=change)
         mean *= keep
         mean += change

@@ -96,16 +96,16 @@ class ASGD(ElementwiseOptimizer):
         # These are for the next step.
         numbers["eta"] = lr / (1 + lambd * lr * clock.step) ** group["alpha"]
         numbers["mu"] = 1 / max(1.0, clock.step - group["t0"])
-        return eta, 1 - lambd * eta, mu, group["weight_decay"], group["maximize"]
+        return eta, 1 - lambd * eta, mu == 1, mu, group["weight_decay"], group["maximize"]
 
     def _update(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays, scratch: Arrays) -> None:
-        eta, shrink, weight, decay, maximize = coefficients
+        eta, shrink, starts, weight, decay, maximize = coefficients
         average, change = buffers[0], scratch[0]
-        grad = penalize(grad, data, decay, bool(maximize), scratch[1])
+        grad = penalize(grad, data, decay, maximize, scratch[1])
         data *= shrink
         np.multiply(grad, eta, out=change)
         data -= change
-        if weight == 1:
+        if starts:
             np.copyto(average, data)
         else:
             np.subtract(data, average, out=change)

@@ -15,7 +15,10 @@ from .packing import Roster
 from .record import Clock, Record
 from .writing import BLOCK, make_writeable
 
-Coefficients: TypeAlias = tuple[float, ...]
+Coefficients: TypeAlias = tuple[Any, ...]
+"""Floats and bools. An update gets the floats as 0-d arrays of the data's precision, by which NumPy multiplies an array
+faster than by a Python number."""
+
 Arrays: TypeAlias = Sequence[Array]
 
 
@@ -146,9 +149,7 @@ class ElementwiseOptimizer(Optimizer):
         """Update flat arrays of any length, block by block."""
         room = self._get_room(data.dtype)
         size = data.size
-        if size == BLOCK:
-            self._update(coefficients, data, grad, buffers, room)
-            return
+        coefficients = _as_arrays(coefficients, data.dtype)
         for start in range(0, size, BLOCK):
             end = min(start + BLOCK, size)
             self._update(
@@ -162,6 +163,7 @@ class ElementwiseOptimizer(Optimizer):
     def _run_scattered(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays) -> None:
         """Update arrays that are not all contiguous: the iterator buffers them block by block."""
         room = self._get_room(data.dtype)
+        coefficients = _as_arrays(coefficients, data.dtype)
         access = [["readwrite"], ["readonly"], *(["readwrite"] for _ in buffers)]
         flags: list[Any] = ["external_loop", "buffered", "zerosize_ok"]
         kinds = [data.dtype] * len(access)
@@ -214,7 +216,11 @@ class ElementwiseOptimizer(Optimizer):
         super()._adopt(loaded)
 
 
-def penalize(grad: Array, data: Array, decay: float, maximize: bool, out: Array) -> Array:
+def _as_arrays(coefficients: Coefficients, dtype: np.dtype[Any]) -> Coefficients:
+    return tuple([np.array(value, dtype) if value.__class__ is float else value for value in coefficients])
+
+
+def penalize(grad: Array, data: Array, decay: Array, maximize: bool, out: Array) -> Array:
     """Return the gradient to descend by: negated to maximize, with ``decay * data`` added to it.
 
     It is ``grad`` itself when there is nothing to change, else ``out``.

@@ -93,8 +93,7 @@ class Lion(ElementwiseOptimizer):
         change += other
         np.sign(change, out=change)
         change *= lr
-        if shrink != 1:
-            data *= shrink
+        data *= shrink
         data -= change
         np.multiply(grad, take2, out=other)
         mean *= keep2

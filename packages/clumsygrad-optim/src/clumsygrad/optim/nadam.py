@@ -116,16 +116,17 @@ class NAdam(ElementwiseOptimizer):
             root * lr * (1 - momentum) / (1 - product),
             root * lr * ahead / (1 - product * ahead),
             0.0 if decoupled else decay,
-            1 - lr * decay if decoupled else 1.0,
+            decoupled,
+            1 - lr * decay,
             group["maximize"],
         )
 
     def _update(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays, scratch: Arrays) -> None:
-        keep1, take1, keep2, take2, eps, of_grad, of_mean, penalty, shrink, maximize = coefficients
+        keep1, take1, keep2, take2, eps, of_grad, of_mean, penalty, shrinks, shrink, maximize = coefficients
         mean, square = buffers
         change, other = scratch[0], scratch[1]
-        grad = penalize(grad, data, penalty, bool(maximize), scratch[2])
-        if shrink != 1:
+        grad = penalize(grad, data, penalty, maximize, scratch[2])
+        if shrinks:
             data *= shrink
         np.multiply(grad, take1, out=change)
         mean *= keep1

@@ -110,16 +110,17 @@ class RAdam(ElementwiseOptimizer):
             size,
             rectified,
             0.0 if decoupled else decay,
-            1 - lr * decay if decoupled else 1.0,
+            decoupled,
+            1 - lr * decay,
             group["maximize"],
         )
 
     def _update(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays, scratch: Arrays) -> None:
-        keep1, take1, keep2, take2, eps, size, rectified, penalty, shrink, maximize = coefficients
+        keep1, take1, keep2, take2, eps, size, rectified, penalty, shrinks, shrink, maximize = coefficients
         mean, square = buffers
         change = scratch[0]
-        grad = penalize(grad, data, penalty, bool(maximize), scratch[1])
-        if shrink != 1:
+        grad = penalize(grad, data, penalty, maximize, scratch[1])
+        if shrinks:
             data *= shrink
         np.multiply(grad, take1, out=change)
         mean *= keep1

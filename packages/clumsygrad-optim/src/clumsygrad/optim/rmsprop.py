@@ -114,7 +114,7 @@ class RMSprop(ElementwiseOptimizer):
     def _update(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays, scratch: Arrays) -> None:
         lr, keep, take, eps, momentum, centered, decay, maximize = coefficients
         square, root = buffers[0], scratch[0]
-        grad = penalize(grad, data, decay, bool(maximize), scratch[1])
+        grad = penalize(grad, data, decay, maximize, scratch[1])
         np.multiply(grad, grad, out=root)
         root *= take
         square *= keep

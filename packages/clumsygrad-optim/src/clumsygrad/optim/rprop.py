@@ -96,10 +96,12 @@ class Rprop(ElementwiseOptimizer):
         return float(group["lr"]) if name == "step_size" else 0.0
 
     def _coefficients(self, group: ParamGroup, clock: Clock) -> Coefficients:
-        return *group["etas"], *group["step_sizes"], group["maximize"]
+        # The factor for the sign s in {-1, 0, 1} is 1 + s (grow - shrink) / 2 + s² ((grow + shrink) / 2 - 1).
+        shrink, grow = group["etas"]
+        return (grow - shrink) / 2, (grow + shrink) / 2 - 1, *group["step_sizes"], group["maximize"]
 
     def _update(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays, scratch: Arrays) -> None:
-        shrink, grow, smallest, largest, maximize = coefficients
+        odd, even, smallest, largest, maximize = coefficients
         previous, size = buffers
         turn, factor = scratch[0], scratch[1]
         np.multiply(grad, previous, out=turn)
@@ -110,9 +112,8 @@ class Rprop(ElementwiseOptimizer):
         else:
             np.copyto(previous, grad)
         np.sign(turn, out=turn)
-        # The factor for the sign s in {-1, 0, 1} is 1 + s (grow - shrink) / 2 + s² ((grow + shrink) / 2 - 1).
-        np.multiply(turn, (grow + shrink) / 2 - 1, out=factor)
-        factor += (grow - shrink) / 2
+        np.multiply(turn, even, out=factor)
+        factor += odd
         factor *= turn
         factor += 1
         size *= factor

@@ -100,10 +100,13 @@ class SGD(ElementwiseOptimizer):
         return ("momentum_buffer",) if group["momentum"] else ()
 
     def _coefficients(self, group: ParamGroup, clock: Clock) -> Coefficients:
-        weight = 1.0 if clock.step == 1 else 1 - group["dampening"]
+        # The first buffer is the whole gradient.
+        weight = 1 - group["dampening"]
+        whole = clock.step == 1 or weight == 1
         return (
             group["lr"],
             group["momentum"],
+            whole,
             weight,
             group["weight_decay"],
             group["nesterov"],
@@ -111,15 +114,15 @@ class SGD(ElementwiseOptimizer):
         )
 
     def _update(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays, scratch: Arrays) -> None:
-        lr, momentum, weight, decay, nesterov, maximize = coefficients
+        lr, momentum, whole, weight, decay, nesterov, maximize = coefficients
         change = scratch[0]
-        grad = penalize(grad, data, decay, bool(maximize), scratch[1])
+        grad = penalize(grad, data, decay, maximize, scratch[1])
         if not momentum:
             np.multiply(grad, lr, out=change)
         else:
             buffer = buffers[0]
             buffer *= momentum
-            buffer += grad if weight == 1 else np.multiply(grad, weight, out=change)
+            buffer += grad if whole else np.multiply(grad, weight, out=change)
             if nesterov:
                 np.multiply(buffer, momentum, out=change)
                 change += grad
