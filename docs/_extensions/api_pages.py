@@ -1,4 +1,4 @@
-"""Writes the pages of the API reference from what the packages export, and the table of operations from the table itself.
+"""Writes the pages of the API reference from what the packages export, and the table of operations.
 
 A name that is added to a package is on its page with the next build; nobody has to list it here.
 """
@@ -66,26 +66,26 @@ def write_pages(app: Sphinx) -> None:
             path.write_text(text, encoding="utf-8")
 
 
+_INDEX = """API reference
+=============
+
+Everything public, from the docstrings. Whatever isn't here is internal, even when it can be imported.
+
+{rows}
+:doc:`The table of operations <operations>`
+    Every operation: its method, and what it answers for in NumPy.
+
+.. toctree::
+   :hidden:
+
+{toctree}
+"""
+
+
 def index_page() -> str:
     """Return the page that leads to the others."""
-    rows = [f":doc:`{name} <{name}>`\n    {_rst(text)}\n" for name, text in MODULES.items()]
-    rows.append(
-        ":doc:`The table of operations <operations>`\n    Every operation: its method, and what it answers for in NumPy.\n"
-    )
-    toctree = "\n".join(f"   {name}" for name in (*MODULES, "operations"))
-    return "\n".join(
-        [
-            *_title("API reference"),
-            "Everything public, from the docstrings. Whatever isn't here is internal, even when it can be imported.",
-            "",
-            *rows,
-            ".. toctree::",
-            "   :hidden:",
-            "",
-            toctree,
-            "",
-        ]
-    )
+    rows = "".join(f":doc:`{name} <{name}>`\n    {_rst(text)}\n\n" for name, text in MODULES.items())
+    return _INDEX.format(rows=rows, toctree="\n".join(f"   {name}" for name in (*MODULES, "operations")))
 
 
 def module_page(module: ModuleType) -> str:
@@ -160,27 +160,29 @@ def _data(module: ModuleType, name: str) -> list[str]:
     return [f".. py:data:: {name}", "", *(f"   {line}".rstrip() for line in converted), ""]
 
 
+_OPERATIONS = """The table of operations
+=======================
+
+Every operation is entered once into ``clumsygrad.core.OPERATIONS``; the methods of ``Tensor``, what NumPy's own
+functions do with a Tensor, the derivative checks of the tests and this page follow from the entry. A NumPy function
+that isn't here raises a ``TypeError`` rather than dropping the gradient.
+
+There are {number} operations. The last column tells whether the operation has a backward function of its own, is
+composed of others, or has no derivative.
+
+.. list-table::
+   :header-rows: 1
+   :widths: 20 25 35 20
+
+"""
+
+
 def operations_page() -> str:
     """Return the table of operations, written from ``clumsygrad.core.OPERATIONS``."""
     rows = [_operation(OPERATIONS[name]) for name in sorted(OPERATIONS) if not name.startswith("_")]
-    lines = [
-        *_title("The table of operations"),
-        "Every operation is entered once into ``clumsygrad.core.OPERATIONS``; the methods of ``Tensor``, what NumPy's "
-        "own functions do with a Tensor, the derivative checks of the tests and this page follow from the entry. A NumPy "
-        "function that isn't here raises a ``TypeError`` rather than dropping the gradient.",
-        "",
-        f"There are {len(rows)} operations. The last column tells whether the operation has a backward function of its own, "
-        "is composed of others, or has no derivative.",
-        "",
-        ".. list-table::",
-        "   :header-rows: 1",
-        "   :widths: 20 25 35 20",
-        "",
-        *_cells("operation", "methods of Tensor", "NumPy functions", "derivative"),
-    ]
-    for row in rows:
-        lines += _cells(*row)
-    return "\n".join([*lines, ""])
+    header = ("operation", "methods of Tensor", "NumPy functions", "derivative")
+    cells = [line for row in (header, *rows) for line in _cells(*row)]
+    return _OPERATIONS.format(number=len(rows)) + "\n".join([*cells, ""])
 
 
 def _operation(operation: Operation) -> tuple[str, str, str, str]:
@@ -193,10 +195,8 @@ def _operation(operation: Operation) -> tuple[str, str, str, str]:
             break
     methods = ", ".join(f"``{method}``" for method in operation.methods)
     functions = ", ".join(dict.fromkeys(_numpy_name(function) for function in operation.numpy))
-    if not operation.differentiable:
-        derivative = "none"
-    else:
-        derivative = "own rule" if operation.backward else "composed"
+    rule = "own rule" if operation.backward else "composed"
+    derivative = rule if operation.differentiable else "none"
     return shown, methods or "–", functions or "–", derivative
 
 
@@ -222,7 +222,7 @@ def _rst(text: str) -> str:
     return text.replace("`", "``")
 
 
-def plain_text(app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
+def plain_text(_app: Sphinx, what: str, _name: str, _value: object, _options: object, lines: list[str]) -> None:
     """Let docstrings say ``(N, *)``, ``*args`` and ``zeros_`` without meaning emphasis or a link by it.
 
     And keep napoleon from taking what stands before a colon for the type of a property.
