@@ -38,8 +38,10 @@ from .activation import Tanh as Tanh
 from .containers import ModuleDict as ModuleDict
 from .containers import ModuleList as ModuleList
 from .containers import Sequential as Sequential
+from .ctc import CTCLoss as CTCLoss
 from .data import Batches as Batches
 from .data import batches as batches
+from .layers.attention import MultiheadAttention as MultiheadAttention
 from .layers.conv import Conv1d as Conv1d
 from .layers.conv import Conv2d as Conv2d
 from .layers.conv import Conv3d as Conv3d
@@ -49,6 +51,8 @@ from .layers.dropout import Dropout as Dropout
 from .layers.dropout import Dropout1d as Dropout1d
 from .layers.dropout import Dropout2d as Dropout2d
 from .layers.dropout import Dropout3d as Dropout3d
+from .layers.embedding import Embedding as Embedding
+from .layers.embedding import EmbeddingBag as EmbeddingBag
 from .layers.linear import Bilinear as Bilinear
 from .layers.linear import Flatten as Flatten
 from .layers.linear import Identity as Identity
@@ -69,6 +73,17 @@ from .layers.pooling import AvgPool1d as AvgPool1d
 from .layers.pooling import AvgPool2d as AvgPool2d
 from .layers.pooling import MaxPool1d as MaxPool1d
 from .layers.pooling import MaxPool2d as MaxPool2d
+from .layers.recurrent import GRU as GRU
+from .layers.recurrent import LSTM as LSTM
+from .layers.recurrent import RNN as RNN
+from .layers.recurrent import GRUCell as GRUCell
+from .layers.recurrent import LSTMCell as LSTMCell
+from .layers.recurrent import RNNCell as RNNCell
+from .layers.transformer import TransformerDecoderLayer as TransformerDecoderLayer
+from .layers.transformer import TransformerEncoder as TransformerEncoder
+from .layers.transformer import TransformerEncoderLayer as TransformerEncoderLayer
+from .layers.upsampling import PixelShuffle as PixelShuffle
+from .layers.upsampling import Upsample as Upsample
 from .loss import BCELoss as BCELoss
 from .loss import BCEWithLogitsLoss as BCEWithLogitsLoss
 from .loss import CosineEmbeddingLoss as CosineEmbeddingLoss

@@ -28,9 +28,11 @@ from .activation import softmin as softmin
 from .activation import softplus as softplus
 from .activation import softsign as softsign
 from .activation import tanh as tanh
+from .ctc import ctc_loss as ctc_loss
 from .distance import cosine_similarity as cosine_similarity
 from .distance import normalize as normalize
 from .distance import pairwise_distance as pairwise_distance
+from .layers.attention import scaled_dot_product_attention as scaled_dot_product_attention
 from .layers.conv import conv1d as conv1d
 from .layers.conv import conv2d as conv2d
 from .layers.conv import conv3d as conv3d
@@ -40,6 +42,10 @@ from .layers.dropout import dropout as dropout
 from .layers.dropout import dropout1d as dropout1d
 from .layers.dropout import dropout2d as dropout2d
 from .layers.dropout import dropout3d as dropout3d
+from .layers.embedding import as_ids as as_ids
+from .layers.embedding import embedding as embedding
+from .layers.embedding import embedding_backward as embedding_backward
+from .layers.embedding import embedding_bag as embedding_bag
 from .layers.linear import bilinear as bilinear
 from .layers.linear import linear as linear
 from .layers.normalization import batch_norm as batch_norm
@@ -55,6 +61,8 @@ from .layers.pooling import avg_pool1d as avg_pool1d
 from .layers.pooling import avg_pool2d as avg_pool2d
 from .layers.pooling import max_pool1d as max_pool1d
 from .layers.pooling import max_pool2d as max_pool2d
+from .layers.upsampling import interpolate as interpolate
+from .layers.upsampling import pixel_shuffle as pixel_shuffle
 from .loss import binary_cross_entropy as binary_cross_entropy
 from .loss import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from .loss import cosine_embedding_loss as cosine_embedding_loss
