@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from numpy.random import Generator, default_rng
+from numpy.random import Generator
 
-_DEFAULT = default_rng()
+from clumsygrad.core import random
 
 
 def generator(rng: Generator | None) -> Generator:
     """Return ``rng``, or the default generator for None."""
-    return _DEFAULT if rng is None else rng
+    return random.default_generator() if rng is None else rng
