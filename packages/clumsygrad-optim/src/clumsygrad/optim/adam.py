@@ -106,7 +106,7 @@ class Adam(ElementwiseOptimizer):
             beta1,
             1 - beta1,
             beta2,
-            math.sqrt(1 - beta2),
+            math.sqrt(1 - beta2) / (1 - beta1),
             root * group["eps"],
             root * lr / (1 - beta1**step),
             0.0 if decoupled else decay,
@@ -116,7 +116,7 @@ class Adam(ElementwiseOptimizer):
         )
 
     def _update(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays, scratch: Arrays) -> None:
-        keep1, take1, keep2, root_take2, eps, size, penalty, shrinks, shrink, maximize = coefficients
+        keep1, take1, keep2, ratio, eps, size, penalty, shrinks, shrink, maximize = coefficients
         mean, square, *largest = buffers
         change = scratch[0]
         grad = penalize(grad, data, penalty, maximize, scratch[1])
@@ -125,7 +125,8 @@ class Adam(ElementwiseOptimizer):
         np.multiply(grad, take1, out=change)
         mean *= keep1
         mean += change
-        np.multiply(grad, root_take2, out=change)
+        # Now change is √(1 - β₂) g, whose square enters v.
+        change *= ratio
         change *= change
         square *= keep2
         square += change

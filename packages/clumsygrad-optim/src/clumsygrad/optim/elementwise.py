@@ -147,17 +147,18 @@ class ElementwiseOptimizer(Optimizer):
 
     def _run(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays) -> None:
         """Update flat arrays of any length, block by block."""
-        room = self._get_room(data.dtype)
+        room: Arrays = self._get_room(data.dtype)
         size = data.size
         coefficients = _as_arrays(coefficients, data.dtype)
-        for start in range(0, size, BLOCK):
-            end = min(start + BLOCK, size)
+        # Blocks of one length: a short one at the end would cost as many calls as the others.
+        length = -(-size // max(1, -(-size // BLOCK)))
+        room = [scratch[:length] for scratch in room]
+        for start in range(0, size, length or 1):
+            end = start + length
+            if end > size:
+                room = [scratch[: size - start] for scratch in room]
             self._update(
-                coefficients,
-                data[start:end],
-                grad[start:end],
-                [buffer[start:end] for buffer in buffers],
-                room if end - start == BLOCK else [scratch[: end - start] for scratch in room],
+                coefficients, data[start:end], grad[start:end], [buffer[start:end] for buffer in buffers], room
             )
 
     def _run_scattered(self, coefficients: Coefficients, data: Array, grad: Array, buffers: Arrays) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from clumsygrad.core import Array, Tensor
 
-BLOCK: Final = 32768
+BLOCK: Final = 65536
 """How many elements are worked on at a time: a value, its gradient, its buffers and scratch stay in the cache, and the
 calls cost little beside the arithmetic."""
 
