@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clumsygrad.core import math
+from clumsygrad.core import linalg, math
 
 from .finite_difference import Array, Function
 
@@ -338,6 +338,52 @@ def matrix(math: Any) -> Iterator[Case]:
         yield case("einsum", form, lambda *operands, form=form: math.einsum(form, *operands), *shapes)
 
 
+def linear(math: Any) -> Iterator[Case]:
+    la: Any = np.linalg if isinstance(math, NumPy) else linalg
+
+    def case(name: str, label: str, function: Any, *shapes: Shape) -> Case:
+        arrays = [draw(shape, -1, 1, seed=f"{name}{label}{index}") for index, shape in enumerate(shapes)]
+        return Case(name, label, function, tuple(arrays))
+
+    def symmetric(x: Any) -> Any:
+        return x @ x.swapaxes(-1, -2) + 2 * np.eye(x.shape[-1])
+
+    def regular(x: Any) -> Any:
+        return x + 3 * np.eye(x.shape[-1])
+
+    for shape in ((3, 3), (1, 1), (2, 3, 3), (2, 1, 2, 2), (0, 0), (0, 2, 2)):
+        yield case("inv", f"{shape}", lambda x: la.inv(regular(x)), shape)
+        yield case("det", f"{shape}", la.det, shape)
+        yield case("slogdet", f"{shape}", lambda x: la.slogdet(regular(x))[1], shape)
+        yield case("cholesky", f"{shape}", lambda x: la.cholesky(symmetric(x)), shape)
+        yield case("cholesky", f"{shape}-upper", lambda x: la.cholesky(symmetric(x), upper=True), shape)
+        yield case("eigh", f"{shape}-values", lambda x: la.eigh(symmetric(x))[0], shape)
+        yield case("eigh", f"{shape}-vectors", lambda x: la.eigh(symmetric(x), "U")[1], shape)
+        yield case("eigvalsh", f"{shape}", lambda x: la.eigvalsh(symmetric(x)), shape)
+        for power in (-2, -1, 0, 1, 2, 5):
+            label = f"{shape}-{power}"
+            yield case("matrix_power", label, lambda x, n=power: la.matrix_power(regular(x), n), shape)
+    for left, right in (((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (3,)), ((2, 3, 3), (3, 2)), ((3, 3), (2, 3, 1))):
+        yield case("solve", f"{left}{right}", lambda a, b: la.solve(regular(a), b), left, right)
+    for shape in ((3, 3), (4, 2), (2, 4), (2, 4, 3), (2, 3, 4), (1, 1), (3, 1), (1, 3)):
+        yield case("svdvals", f"{shape}", la.svdvals, shape)
+        yield case("svd", f"{shape}-alone", lambda x: la.svd(x, compute_uv=False), shape)
+        yield case("svd", f"{shape}-full", lambda x: la.svd(x)[1], shape)
+        for index in range(3):
+            yield case("svd", f"{shape}-{index}", lambda x, i=index: la.svd(x, full_matrices=False)[i], shape)
+        for index in range(2):
+            yield case("qr", f"{shape}-{index}", lambda x, i=index: la.qr(x)[i], shape)
+        yield case("qr", f"{shape}-r", lambda x: la.qr(x, "r"), shape)
+        yield case("pinv", f"{shape}", la.pinv, shape)
+        for order in ("nuc", 2, -2):
+            for kept in (False, True):
+                label = f"{shape}-{order}{'-kept' * kept}"
+                yield case("norm", label, lambda x, o=order, k=kept: la.norm(x, o, (-2, -1), keepdims=k), shape)
+    yield case("norm", "nuc-swapped", lambda x: la.norm(x, "nuc", axis=(0, -1)), (2, 3, 4))
+    for shapes in (((2, 3), (3, 2)), ((3,), (3, 2), (2, 4), (4,)), ((2, 3), (3, 4), (4, 1)), ((3,), (3, 2), (2, 2))):
+        yield case("multi_dot", f"{shapes}", lambda *factors: la.multi_dot(list(factors)), *shapes)
+
+
 LAYOUTS: dict[str, Callable[[Array], Array]] = {}
 
 
@@ -397,7 +443,7 @@ class NumPy:
 
 def every_case(namespace: Any) -> list[Case]:
     """Return the table, with the functions of a namespace: ours, or NumPy."""
-    tables = (elementwise, reductions, running, shaping, indexing, matrix)
+    tables = (elementwise, reductions, running, shaping, indexing, matrix, linear)
     cases = [case for table in tables for case in table(namespace)]
     cases.extend(layouts(cases))
     labels = Counter(map(str, cases))

@@ -21,6 +21,7 @@ from clumsygrad.core import (
     math,
     no_grad,
     parameter,
+    random,
     tensor,
 )
 
@@ -562,6 +563,19 @@ def test_checkpoint_repeats_the_draws_of_a_generator_it_is_given() -> None:
     assert x.grad is not None
     assert np.allclose(x.grad, y.data)
     assert rng.bit_generator.state == state
+
+
+def test_checkpoint_repeats_the_draws_of_the_default_generator() -> None:
+    x = parameter([1.0, 1.0, 1.0])
+    random.seed(5)
+    y = functional.checkpoint(lambda t: t * random.rand(3), x)
+    following = random.rand(3).tolist()
+    random.seed(5)
+    random.rand(3)
+    math.sum(y).backward()
+    assert x.grad is not None
+    assert np.array_equal(x.grad, y.data)
+    assert random.rand(3).tolist() == following
 
 
 def test_checkpoint_notices_a_function_that_does_something_else() -> None:

@@ -11,6 +11,7 @@ Example:
 
 from . import functional as functional
 from . import grad as grad
+from . import linalg as linalg
 from . import math as math
 from . import random as random
 from .broadcasting import unbroadcast as unbroadcast

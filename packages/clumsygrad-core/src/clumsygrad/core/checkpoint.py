@@ -12,6 +12,7 @@ from .engine import partial_gradients
 from .grad.alias import alias, outer_tensors
 from .grad.recording import as_recorded
 from .mode import enable_grad, is_grad_enabled
+from .random import default_generator
 from .tensor import Tensor, create_node, wrap
 from .tensor_type import TensorType
 from .tree import leaves, rebuild
@@ -112,8 +113,8 @@ class _Call:
     ) -> None:
         self._function = function
         self._arguments = arguments
-        generators = [leaf for leaf in leaves(arguments) if isinstance(leaf, np.random.Generator)]
-        self._states = [(generator, generator.bit_generator.state) for generator in generators]
+        passed = [leaf for leaf in leaves(arguments) if isinstance(leaf, np.random.Generator)]
+        self._states = [(generator, generator.bit_generator.state) for generator in (default_generator(), *passed)]
 
     def __call__(self, tensors: list[Tensor]) -> object:
         """Run the function, recording, on tensors in their places among the arguments."""

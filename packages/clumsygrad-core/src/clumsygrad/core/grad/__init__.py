@@ -43,6 +43,15 @@ from .elementwise import where_backward as where_backward
 from .indexing import getitem_backward as getitem_backward
 from .indexing import scatter as scatter
 from .indexing import scatter_backward as scatter_backward
+from .linalg import cholesky_backward as cholesky_backward
+from .linalg import det_backward as det_backward
+from .linalg import eigh_backward as eigh_backward
+from .linalg import inv_backward as inv_backward
+from .linalg import pinv_backward as pinv_backward
+from .linalg import qr_backward as qr_backward
+from .linalg import slogdet_backward as slogdet_backward
+from .linalg import solve_backward as solve_backward
+from .linalg import svd_backward as svd_backward
 from .matrix import matmul_backward as matmul_backward
 from .matrix import tensordot_backward as tensordot_backward
 from .reduction import logsumexp_backward as logsumexp_backward

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from ..broadcasting import count_reduced, normalize_axes
+from ..broadcasting import count_reduced, kept_shape, normalize_axes
 from ..grad.reduction import (
     centred,
     degrees_of_freedom,
@@ -25,7 +25,7 @@ from ..registry import register
 from ..tensor import Tensor, as_tensor, create_node
 from ..types import Array, Axis, TensorLike
 from .elementwise import abs, sign
-from .shaping import squeeze
+from .shaping import reshape, squeeze
 
 # The reductions that np.sum and its like end in, without their detour through the arguments of arrays.
 _add: Callable[..., Any] = np.add.reduce
@@ -237,14 +237,14 @@ def norm(
         x: any shape.
         ord: for vectors any number, of which inf and -inf give the largest and the smallest absolute value, and 0 the
             number of elements other than 0; 2 by default. For matrices ``"fro"`` (the default), 1 and -1 (the largest
-            and smallest sum of a column's absolute values), inf and -inf (those of a row).
+            and smallest sum of a column's absolute values), inf and -inf (those of a row), ``"nuc"``, 2 and -2 (the
+            sum, the largest and the smallest of the singular values).
         axis: the axis of the vectors, or the two of the matrices. By default a vector or matrix as a whole; with no
             ``ord`` either, all elements as one vector.
         keepdims: keep the reduced axes, at length 1.
 
     Raises:
-        ValueError: for an order that the vector or matrix norm doesn't have, and for more than two axes. The norms
-            made of singular values (2, -2 and ``"nuc"`` of matrices) are in :mod:`clumsygrad.core.linalg`.
+        ValueError: for an order that the vector or matrix norm doesn't have, and for more than two axes.
 
     Example:
         >>> from clumsygrad.core import math
@@ -288,7 +288,11 @@ def _matrix_norm(x: Tensor, ord: float | str | None, axes: tuple[int, ...], keep
     elif ord in (np.inf, -np.inf):
         summed, compared = columns, rows
     elif ord in (2, -2, "nuc"):
-        raise ValueError(f"the matrix norm {ord!r} is made of singular values; use clumsygrad.core.linalg.norm")
+        # By NumPy's name: linalg is built on this module.
+        matrices = np.moveaxis(cast("Array", x), axes, (-2, -1))
+        values = cast("Tensor", np.linalg.svd(matrices, compute_uv=False))
+        result = sum(values, -1) if ord == "nuc" else max(values, -1) if ord == 2 else min(values, -1)
+        return reshape(result, kept_shape(x._data.shape, axes)) if keepdims else result
     else:
         raise ValueError(f"a matrix norm is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf; received {ord!r}")
     sums = sum(abs(x), summed, keepdims=True)
