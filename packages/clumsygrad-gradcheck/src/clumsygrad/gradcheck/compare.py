@@ -21,7 +21,7 @@ _SAFETY: Final = 3.0
 _FLOOR: Final = 1e-11
 _DEEP_FLOOR: Final = 1e-15
 # How many disagreements are confirmed with all step sizes before the rest is believed.
-_CONFIRMED: Final = 8
+_CONFIRMED: Final = 2
 _TINY: Final = 1e-300
 
 

@@ -86,7 +86,14 @@ class _Level:
 
 
 def differentiate(
-    evaluate: Evaluate, base: Values, step: float, rtol: float, *, size: float = 0.0, thorough: bool = False
+    evaluate: Evaluate,
+    base: Values,
+    step: float,
+    rtol: float,
+    *,
+    size: float = 0.0,
+    thorough: bool = False,
+    tries: int | None = None,
 ) -> Column:
     """Return the derivative of ``evaluate`` at distance 0.
 
@@ -97,6 +104,7 @@ def differentiate(
         rtol: the relative accuracy that is good enough.
         size: the magnitude of what the distance is added to, which limits how well a step is resolved.
         thorough: try all steps, and let neighbouring ones vouch for each other.
+        tries: how many other steps to try at most, where the first one doesn't do; None for all.
     """
     with np.errstate(all="ignore"):
         first = _level(evaluate, base, step, size)
@@ -106,7 +114,7 @@ def differentiate(
         limit = first.usable & (first.rounding >= 0.5 * first.error)
         rounded = bool(limit[missing].all())
         factors = _LARGER if rounded and not thorough else (*_SMALLER, *_LARGER)
-        for factor in factors:
+        for factor in factors[:tries]:
             if not thorough and not missing.any():
                 break
             if step * factor <= 64 * _ROUNDING * size:
