@@ -97,6 +97,17 @@ def check_versions() -> str:
     return f"version {version}, in all sources, pins and changelogs"
 
 
+def published(package: griffe.Object | griffe.Alias) -> set[str]:
+    """Return the names that a package and its public modules publish."""
+    names = {name for name in package.members if not name.startswith("_")}
+    found = {f"{package.path}.{name}" for name in names if not package.members[name].is_module}
+    for name in names:
+        member = package.members[name]
+        if member.is_module and not member.is_alias:
+            found |= published(member)
+    return found
+
+
 def check_interface(members: Sequence[str]) -> str:
     """Compare the public interface with the last tag's: a name that broke has to be in the changelog."""
     tags = run("git", "tag", "--list", "v*", "--sort=-version:refname").split()
@@ -109,11 +120,11 @@ def check_interface(members: Sequence[str]) -> str:
         before = griffe.load_git(f"clumsygrad.{member}", ref=tags[0], repo=ROOT, search_paths=paths)
         after = griffe.load(f"clumsygrad.{member}", search_paths=[ROOT / path for path in paths])
         named = set(re.findall(r"\w+", section(folder(member) / "CHANGELOG.md", version_of(member))))
-        broken += [
-            f"{breakage.obj.path}: {breakage.kind.value}"
-            for breakage in griffe.find_breaking_changes(before, after)
-            if breakage.obj.name not in named
-        ]
+        changes = {breakage.obj.path: breakage.kind.value for breakage in griffe.find_breaking_changes(before, after)}
+        # A name that a package imports to publish it, as in 'from .x import y as y', griffe doesn't miss.
+        gone = published(before) - published(after)
+        changes |= dict.fromkeys(gone, "Public name was removed")
+        broken += [f"{path}: {change}" for path, change in changes.items() if path.rpartition(".")[2] not in named]
     if broken:
         raise CheckError(f"changed since {tags[0]}, and not in the changelog:\n" + "\n".join(broken))
     return f"the public interface changed since {tags[0]} only where the changelogs say so"
