@@ -304,9 +304,8 @@ def cross_entropy(
         chosen = shifted[_positions(picked, axis)]
         losses = np.log(np.add.reduce(np.exp(shifted, out=shifted), axis=axis)) - chosen
         losses = _shared(losses, share, counts)
-    result = losses if reduction == "none" else np.add.reduce(losses, axis=None)
     extra = {"axis": axis, "target": picked, "share": share}
-    return create_node(result, cross_entropy_backward, (x,), extra)
+    return create_node(_totalled(losses, share, reduction), cross_entropy_backward, (x,), extra)
 
 
 def _class_weights(weight: TensorLike, classes: int) -> Array:
@@ -375,19 +374,26 @@ def _shares(
     reduction: Reduction,
     dtype: np.dtype[np.floating[Any]],
 ) -> Array | float:
-    """Return the factor of each sample in the loss: NaN for a mean of nothing."""
+    """Return the factor of each sample in the loss; of a mean of nothing, 0, which is its gradient's."""
     if weights is None and counts is None:
-        if reduction != "mean":
-            return 1.0
-        return 1 / target.size if target.size else np.nan
+        return 1 / (target.size or 1) if reduction == "mean" else 1.0
     shares: Array = np.ones(target.shape, dtype) if weights is None else weights[target]
     if counts is not None:
         shares = np.where(counts, shares, 0)
-    if reduction != "mean":
-        return shares
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares /= np.add.reduce(shares, axis=None)
+    if reduction == "mean":
+        total = np.add.reduce(shares, axis=None)
+        shares = shares / total if total else np.zeros_like(shares)
     return shares
+
+
+def _totalled(losses: Array, share: Array | float, reduction: Reduction) -> Array:
+    """Return the losses, which have been multiplied by their shares, or their sum: NaN for a mean of nothing."""
+    if reduction == "none":
+        return losses
+    total: Array = np.add.reduce(losses, axis=None)
+    if reduction == "mean" and not (losses.size and np.any(share)):
+        return total * np.nan
+    return total
 
 
 def _shared(losses: Array, share: Array | float, counts: npt.NDArray[np.bool_] | None) -> Array:
@@ -430,12 +436,14 @@ def _smoothed_cross_entropy(
         goal *= weights.reshape(-1, *(1 for _ in x.shape[axis + 1 :]))
     if counts is not None:
         goal = np.where(np.expand_dims(counts, axis), goal, 0)
-    if reduction == "mean":
-        total = np.add.reduce(_shares(target, counts, weights, "none", x.data.dtype) * np.ones(target.shape), axis=None)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            goal /= total
     losses = log_softmax(x, axis) * -goal
-    return losses.sum(axis) if reduction == "none" else losses.sum()
+    if reduction == "none":
+        return losses.sum(axis)
+    if reduction == "sum":
+        return losses.sum()
+    total = np.add.reduce(_shares(target, counts, weights, "none", x.data.dtype) * np.ones(target.shape), axis=None)
+    # A mean of nothing is NaN, but its gradient is 0.
+    return losses.sum() / total if total else losses.sum() + np.nan
 
 
 def _soft_cross_entropy(
@@ -485,8 +493,8 @@ def nll_loss(
     picked, counts = _checked_indices("nll_loss", x, class_indices("nll_loss", target), axis, ignore_index)
     share = _shares(picked, counts, weights, reduction, x.data.dtype)
     losses = _shared(-x.data[_positions(picked, axis)], share, counts)
-    result = losses if reduction == "none" else np.add.reduce(losses, axis=None)
-    return create_node(result, nll_loss_backward, (x,), {"axis": axis, "target": picked, "share": share})
+    extra = {"axis": axis, "target": picked, "share": share}
+    return create_node(_totalled(losses, share, reduction), nll_loss_backward, (x,), extra)
 
 
 def nll_loss_backward(tensor: Tensor, grad: Array) -> GradientTuple:
