@@ -107,11 +107,15 @@ def std_backward(tensor: Tensor, grad: Array) -> GradientTuple:
 
 
 def logsumexp_backward(tensor: Tensor, grad: Array) -> GradientTuple:
-    """The gradient times ``exp(x - result)``, which is softmax; 0 where the result is -inf."""
+    """The gradient times softmax: ``exp(x - result)`` over its sum; 0 where the result is -inf.
+
+    The sum is 1 but for the rounding of a large result, which would be a relative error of all of them.
+    """
     result = keep_reduced(tensor._data, tensor)
     nothing = result == -np.inf
     share = np.exp(tensor._parents[0]._data - np.where(nothing, 0, result))
-    return (scaled(keep_reduced(grad, tensor), share),)
+    total = np.add.reduce(share, axis=tensor._extra["axis"], keepdims=True)
+    return (scaled(keep_reduced(grad, tensor), share / np.where(nothing, 1, total)),)
 
 
 def norm_backward(tensor: Tensor, grad: Array) -> GradientTuple:
