@@ -202,11 +202,11 @@ class AveragedModel(Generic[Model]):
         for average, tensor in zip(own, other, strict=True):
             self._average(make_writeable(average), tensor.data)
         mark_updated(own)
-        for average, buffer in zip(_get_buffers(self.module), _get_buffers(model), strict=True):
+        for target, buffer in zip(_get_buffers(self.module), _get_buffers(model), strict=True):
             if self.use_buffers:
-                self._average(average, buffer)
+                self._average(target, buffer)
             else:
-                np.copyto(average, buffer, casting="same_kind")
+                np.copyto(target, buffer, casting="same_kind")
         self.n_averaged += 1
 
     def _average(self, average: Array, values: Array) -> None:

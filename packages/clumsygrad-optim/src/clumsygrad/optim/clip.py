@@ -123,4 +123,4 @@ def _get_norm(grads: list[Array], order: float) -> float:
         part = np.abs(block, out=room[: block.size])
         part /= largest
         total += float(np.power(part, order, out=part).sum())
-    return largest * total ** (1 / order)
+    return largest * math.pow(total, 1 / order)

@@ -13,7 +13,7 @@ from clumsygrad.core import Array, Tensor, mark_updated
 from .optimizer import Optimizer, ParamGroup, ParamsLike
 from .packing import Roster
 from .record import Clock, Record
-from .writing import BLOCK, make_writeable
+from .writing import BLOCK, get_gradient, make_writeable
 
 Coefficients: TypeAlias = tuple[Any, ...]
 """Floats and bools. An update gets the floats as 0-d arrays of the data's precision, by which NumPy multiplies an array
@@ -109,7 +109,7 @@ class ElementwiseOptimizer(Optimizer):
     def _step_group(self, roster: Roster, group: ParamGroup, records: list[Record], updated: list[Tensor]) -> None:
         names = self._buffer_names(group)
         roster.gather(records, names)
-        ready = [record for record in roster.alone if record.tensor.grad is not None]
+        ready = [record for record in roster.alone if get_gradient(record.tensor) is not None]
         for record in ready:
             self._prepare(record, group, names)
         ready = roster.form_packs(ready)

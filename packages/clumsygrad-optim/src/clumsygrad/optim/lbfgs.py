@@ -13,7 +13,7 @@ from .hyperparameter import Rule, choice, count, non_negative, number, optional,
 from .line_search import Point, search
 from .optimizer import Optimizer, ParamGroup, ParamsLike
 from .record import Record
-from .writing import overwrite
+from .writing import get_gradient, overwrite
 
 Loss = TypeVar("Loss")
 
@@ -363,7 +363,7 @@ def _gather_grads(tensors: list[Tensor], flat: Array) -> None:
     start = 0
     for tensor in tensors:
         end = start + tensor.size
-        grad = tensor.grad
+        grad = get_gradient(tensor)
         flat[start:end].reshape(tensor.shape)[...] = 0 if grad is None else grad
         start = end
 
@@ -385,7 +385,7 @@ def _move(tensors: list[Tensor], origin: Array, direction: Array, step: float, s
     moved: list[Tensor] = []
     for tensor in tensors:
         end = start + tensor.size
-        if tensor.grad is not None:
+        if get_gradient(tensor) is not None:
             overwrite(tensor, scratch[start:end].reshape(tensor.shape))
             moved.append(tensor)
         start = end

@@ -13,7 +13,7 @@ from clumsygrad.core import Array, Tensor, mark_updated
 from .hyperparameter import Rule, choice, flag, non_negative, proportion, triple, whole
 from .optimizer import Optimizer, ParamGroup, ParamsLike
 from .record import Record
-from .writing import make_writeable
+from .writing import get_gradient, make_writeable
 
 
 class _Room(NamedTuple):
@@ -128,9 +128,10 @@ class Muon(Optimizer):
             with np.errstate(all="ignore"):
                 for group, records in self._sync():
                     for record in records:
-                        if record.tensor.grad is not None:
+                        grad = get_gradient(record.tensor)
+                        if grad is not None:
                             updated.append(record.tensor)
-                            self._update(record, record.tensor.grad, group)
+                            self._update(record, grad, group)
         finally:
             mark_updated(updated)
 

@@ -42,7 +42,7 @@ class Optimizer(ABC):
     Args:
         params: what to train, in one of three forms: Tensors; pairs of a name and a Tensor; or groups, each a mapping
             with ``"params"`` and the hyper-parameters that differ from ``defaults``. Tensors that are not of the type
-            PARAMETER are left out.
+            PARAMETER are left out, frozen ones included: add them with :meth:`add_param_group` once they are thawed.
         defaults: the hyper-parameters of groups that don't set their own.
 
     Attributes:
@@ -118,7 +118,7 @@ class Optimizer(ABC):
                     tensor.grad = np.zeros_like(grad)
 
     def step(self, closure: Callable[[], Loss] | None = None) -> Loss | None:
-        """Update every parameter that has a gradient; one whose ``grad`` is None is left as it is.
+        """Update every parameter that has a gradient; one whose ``grad`` is None, or that is frozen, is left as it is.
 
         Args:
             closure: computes the loss anew, calls ``backward()`` and returns it.

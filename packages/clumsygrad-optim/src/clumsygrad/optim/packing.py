@@ -19,6 +19,7 @@ import numpy as np
 from clumsygrad.core import Array, Tensor, parameter
 
 from .record import Clock, Record
+from .writing import get_gradient
 
 LIMIT: Final = 8192
 """The size up to which a parameter is small: above it, the arithmetic takes longer than the calls."""
@@ -92,7 +93,7 @@ class Pack:
 
     def gather(self) -> bool:
         """Collect the gradients; False when the pack doesn't hold together any more."""
-        grads = [tensor.grad for tensor in self.tensors]
+        grads = [tensor.grad if tensor.requires_grad else None for tensor in self.tensors]
         if self._released or not all(map(is_, [tensor.data for tensor in self.tensors], self._slots)):
             return False
         if not all(map(is_not, grads, repeat(None))):
@@ -126,7 +127,7 @@ class Pack:
         watched = on_flat > _FLAT_ALONE
         for record, slot, references in zip(self.records, self._slots, on_slots, strict=True):
             tensor = record.tensor
-            if tensor.data is not slot or tensor.grad is None:
+            if tensor.data is not slot or get_gradient(tensor) is None:
                 record.settled = now + PATIENCE
             elif not watched and references <= _SLOT_ALONE:
                 tensor.data = slot.copy()

@@ -14,6 +14,11 @@ BLOCK: Final = 65536
 calls cost little beside the arithmetic."""
 
 
+def get_gradient(tensor: Tensor) -> Array | None:
+    """Return the gradient to step by: None for a parameter that was frozen, whatever gradient was left on it."""
+    return tensor.grad if tensor.requires_grad else None
+
+
 def overwrite(tensor: Tensor, values: Array) -> None:
     """Copy ``values`` into a tensor's array, or into a new one when that is read-only. Call ``mark_updated`` after."""
     if tensor.data.flags.writeable:

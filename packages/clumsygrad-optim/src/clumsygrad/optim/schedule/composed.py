@@ -73,6 +73,9 @@ class _Composed(Schedule):
         for part, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             part.adopt_state(state)
 
+    def _get_initial(self) -> list[float]:
+        return [float(group["initial_lr" if "initial_lr" in group else "lr"]) for group in self.optimizer.param_groups]
+
     def _note(self) -> None:
         """Note the learning rates that the schedules have set."""
         self._last_lr = [float(group["lr"]) for group in self.optimizer.param_groups]
@@ -130,7 +133,7 @@ class SequentialLR(_Composed):
         # Each schedule has set the learning rates when it was made: all but the first did so too early.
         for part in self._schedulers:
             part.rewind()
-        self._set([group.get("initial_lr", group["lr"]) for group in optimizer.param_groups])
+        self._set(self._get_initial())
         self.start()
 
     def start(self) -> None:
@@ -194,7 +197,7 @@ class ChainedScheduler(_Composed):
     def restart(self) -> None:
         """Go back to the first learning rates, with all factors."""
         self.reset()
-        self._set([group.get("initial_lr", group["lr"]) for group in self.optimizer.param_groups])
+        self._set(self._get_initial())
         self.start()
 
     def step(self) -> None:

@@ -53,7 +53,7 @@ class _MomentumLR(LRScheduler):
     def _get_bound(self, index: int, name: str) -> float:
         """Return what the schedule noted in a group, or in the first where a group was added later."""
         groups = self.optimizer.param_groups
-        return float(groups[index].get(name, groups[0][name]))
+        return float(groups[index if name in groups[index] else 0][name])
 
 
 class CyclicLR(_MomentumLR):

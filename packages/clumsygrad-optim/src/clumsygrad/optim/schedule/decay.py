@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from ..hyperparameter import count, number, proportion, whole
@@ -215,4 +216,4 @@ class PolynomialLR(LRScheduler):
         if self.last_epoch > self.total_iters:
             return rate
         left, left_before = (1 - epoch / self.total_iters for epoch in (self.last_epoch, self.last_epoch - 1))
-        return rate * (left / left_before) ** self.power
+        return rate * math.pow(left / left_before, self.power)
