@@ -181,7 +181,7 @@ class Module:
 
     # Registration
 
-    def __setattr__(self, name: str, value: object) -> None:
+    def _set_attribute(self, name: str, value: object) -> None:
         self._check_kind(name, value)
         if isinstance(value, Tensor):
             if value.tensor_type is TensorType.PARAMETER:
@@ -202,6 +202,10 @@ class Module:
         if value is not None:
             self._module_names.pop(name, None)
         object.__setattr__(self, name, value)
+
+    # Hidden from type checkers, to which it would say that there is any attribute, misspelt ones included.
+    if not TYPE_CHECKING:
+        __setattr__ = _set_attribute
 
     def _check_kind(self, name: str, value: object) -> None:
         """Raise for a value that can't be the parameter or buffer that bears its name."""
