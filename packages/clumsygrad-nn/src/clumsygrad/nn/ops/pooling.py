@@ -54,8 +54,13 @@ def window_place(values: Array, which: npt.NDArray[Any], window: Window) -> Arra
     if is_recorded(values):
         return record(window_place, window_place_backward, (values,), {"which": which, "window": window})
     result = np.zeros((*values.shape[:2], *window.padded), values.dtype)
+    apart = all(step >= length for step, length in zip(window.stride, window.kernel, strict=True))
     for number, key in enumerate(taps(window)):
-        result[key] += values * (which == number)
+        if apart and window.dilation == (1,) * len(window.dilation):
+            # No element is in two windows.
+            np.multiply(values, which == number, out=result[key], dtype=values.dtype)
+        else:
+            result[key] += np.multiply(values, which == number, dtype=values.dtype)
     return result[inner(window)]
 
 
@@ -69,17 +74,20 @@ def window_max(x: Tensor, window: Window) -> Tensor:
     return create_node(result, window_max_backward, (x,), {"window": window})
 
 
-def first_maximum(x: Array, maxima: Array, window: Window) -> npt.NDArray[np.intp]:
+def first_maximum(x: Array, maxima: Array, window: Window) -> npt.NDArray[Any]:
     """Return the number, within its window, of the first element that is the maximum."""
     source = padded(x, window, -np.inf)
-    which = np.zeros(maxima.shape, np.intp)
+    keys = list(taps(window))
+    # It is how many elements come before the maximum was found.
+    which = np.zeros(maxima.shape, np.uint8 if len(keys) <= 256 else np.intp)
+    found = np.zeros(maxima.shape, np.bool_)
     unknown = np.isnan(maxima)
     any_unknown = bool(unknown.any())
-    for number, key in reversed(list(enumerate(taps(window)))):
-        hit = source[key] == maxima
+    for key in keys[:-1]:
+        found |= source[key] == maxima
         if any_unknown:
-            hit |= unknown & np.isnan(source[key])
-        which[hit] = number
+            found |= unknown & np.isnan(source[key])
+        which += ~found
     return which
 
 
