@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from string import ascii_letters
 from typing import Any, cast
@@ -63,50 +64,76 @@ def _order(labels: tuple[str, ...], target: str, shapes: tuple[Shape, ...]) -> l
     return path[1:]
 
 
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """What is done to one factor before it is multiplied."""
+
+    # Axes of length 1 that are broadcast, and axes that only this factor has and that are summed over.
+    squeezed: tuple[int, ...]
+    summed: tuple[int, ...]
+    order: tuple[int, ...]
+    shape: Shape
+
+    def __call__(self, factor: Array) -> Array:
+        if self.squeezed:
+            factor = factor.squeeze(self.squeezed)
+        if self.summed:
+            factor = factor.sum(axis=self.summed)
+        return factor.transpose(self.order).reshape(self.shape)
+
+
 def _contract_pair(x: Array, x_letters: str, y: Array, y_letters: str, later: str) -> tuple[Array, str]:
     """Contract two factors to one matrix product; letters in ``later`` are kept."""
-    x, x_letters = _drop_broadcast(x, x_letters, dict(zip(y_letters, y.shape, strict=True)))
-    y, y_letters = _drop_broadcast(y, y_letters, dict(zip(x_letters, x.shape, strict=True)))
-    x, x_letters = _sum_alone(x, x_letters, y_letters + later)
-    y, y_letters = _sum_alone(y, y_letters, x_letters + later)
-    stack = [letter for letter in x_letters if letter in y_letters and letter in later]
-    inner = [letter for letter in x_letters if letter in y_letters and letter not in later]
-    rows = [letter for letter in x_letters if letter not in y_letters]
-    columns = [letter for letter in y_letters if letter not in x_letters]
-    length = dict(zip(x_letters + y_letters, x.shape + y.shape, strict=True))
+    left, right, multiply, shape, kept = _plan(x_letters, x.shape, y_letters, y.shape, later)
+    return multiply(left(x), right(y)).reshape(shape), kept
 
-    def grouped(factor: Array, letters: str, *groups: list[str]) -> Array:
-        order = [letters.index(letter) for group in groups for letter in group]
-        sizes = [math.prod(length[letter] for letter in group) for group in groups]
-        return factor.transpose(order).reshape(sizes)
 
+@lru_cache(256)
+def _plan(
+    x_letters: str, x_shape: Shape, y_letters: str, y_shape: Shape, later: str
+) -> tuple[_Factor, _Factor, Callable[[Array, Array], Array], Shape, str]:
+    """Return what to do to two factors, how to multiply them, and the shape and letters of their product."""
+    x_length, y_length = dict(zip(x_letters, x_shape, strict=True)), dict(zip(y_letters, y_shape, strict=True))
+    x_squeezed, x_letters = _left_out(x_letters, lambda c: x_length[c] == 1 and y_length.get(c, 1) != 1)
+    y_squeezed, y_letters = _left_out(y_letters, lambda c: y_length[c] == 1 and x_length.get(c, 1) != 1)
+    used = y_letters + later
+    x_summed, x_letters = _left_out(x_letters, lambda c: c not in used)
+    y_summed, y_letters = _left_out(y_letters, lambda c: c not in x_letters + later)
+    stack = [c for c in x_letters if c in y_letters and c in later]
+    inner = [c for c in x_letters if c in y_letters and c not in later]
+    rows = [c for c in x_letters if c not in y_letters]
+    columns = [c for c in y_letters if c not in x_letters]
+    multiply: Callable[[Array, Array], Array]
     if not inner:
-        left = grouped(x, x_letters, stack, rows, [])
-        product = left * grouped(y, y_letters, stack, [], columns)
+        multiply, x_groups, y_groups = np.multiply, [stack, rows, []], [stack, [], columns]
     elif stack and not rows and not columns:
-        product = np.vecdot(grouped(x, x_letters, stack, inner), grouped(y, y_letters, stack, inner))
-    elif stack:
-        product = grouped(x, x_letters, stack, rows, inner) @ grouped(y, y_letters, stack, inner, columns)
+        multiply, x_groups, y_groups = np.vecdot, [stack, inner], [stack, inner]
     else:
-        product = grouped(x, x_letters, rows, inner) @ grouped(y, y_letters, inner, columns)
+        multiply, x_groups, y_groups = np.matmul, [rows, inner], [inner, columns]
+        if stack:
+            x_groups, y_groups = [stack, *x_groups], [stack, *y_groups]
+
+    def factor(
+        letters: str,
+        squeezed: tuple[int, ...],
+        summed: tuple[int, ...],
+        groups: list[list[str]],
+        length: dict[str, int],
+    ) -> _Factor:
+        order = tuple(letters.index(letter) for group in groups for letter in group)
+        return _Factor(squeezed, summed, order, tuple(math.prod(length[c] for c in group) for group in groups))
+
+    left = factor(x_letters, x_squeezed, x_summed, x_groups, x_length)
+    right = factor(y_letters, y_squeezed, y_summed, y_groups, y_length)
     kept = "".join([*stack, *rows, *columns])
-    return product.reshape([length[letter] for letter in kept]), kept
+    shape = tuple(x_length[c] if c in x_letters else y_length[c] for c in kept)
+    return left, right, multiply, shape, kept
 
 
-def _drop_broadcast(factor: Array, letters: str, other: dict[str, int]) -> tuple[Array, str]:
-    """Leave out the axes of length 1 that the other factor has at another length."""
-    stretched = [i for i, letter in enumerate(letters) if factor.shape[i] == 1 and other.get(letter, 1) != 1]
-    if not stretched:
-        return factor, letters
-    return factor.squeeze(tuple(stretched)), "".join(c for i, c in enumerate(letters) if i not in stretched)
-
-
-def _sum_alone(factor: Array, letters: str, used: str) -> tuple[Array, str]:
-    """Sum over the axes that neither the other factor nor the result has."""
-    alone = [index for index, letter in enumerate(letters) if letter not in used]
-    if not alone:
-        return factor, letters
-    return factor.sum(axis=tuple(alone)), "".join(letter for letter in letters if letter in used)
+def _left_out(letters: str, unwanted: Callable[[str], bool]) -> tuple[tuple[int, ...], str]:
+    """Return the places of the unwanted letters, and the others."""
+    places = tuple(index for index, letter in enumerate(letters) if unwanted(letter))
+    return places, "".join(letter for index, letter in enumerate(letters) if index not in places)
 
 
 def einsum_backward(tensor: Tensor, grad: Array) -> GradientTuple:
@@ -124,24 +151,16 @@ def einsum_backward(tensor: Tensor, grad: Array) -> GradientTuple:
 
 def _gradient_of(operand: Array, letters: str, factors: list[Array], labels: tuple[str, ...]) -> Array:
     """Return the gradient of one operand: ``factors`` are the gradient of the result and the other operands."""
-    unique = "".join(dict.fromkeys(letters))
-    length = {letter: operand.shape[letters.index(letter)] for letter in unique}
-    known: dict[str, int] = {}
-    for factor, factor_letters in zip(factors, labels, strict=True):
-        for letter, size in zip(factor_letters, factor.shape, strict=True):
-            known[letter] = size if known.get(letter, 1) == 1 else known[letter]
-    # A letter that is nowhere else was summed over, so its gradient is constant along it; where the operand was
-    # broadcast, from length 1, it is a sum.
-    kept = "".join(letter for letter in unique if letter in known and known[letter] == length[letter])
+    unique, kept, shape, kept_shape = _kept(letters, operand.shape, labels, tuple(factor.shape for factor in factors))
     value = contract(factors, labels, kept)
     if kept != unique:
-        value = value.reshape([length[letter] if letter in kept else 1 for letter in unique])
-        value = np.broadcast_to(value, tuple(length[letter] for letter in unique))
+        value = np.broadcast_to(value.reshape(kept_shape), shape)
     if unique == letters:
         return value
     # Only a diagonal of the operand was read: a letter of its own for every axis, and unit matrices between them.
     spare = iter([letter for letter in ascii_letters if letter not in letters])
     own = ""
+    length = dict(zip(unique, shape, strict=True))
     units: list[Array] = []
     pairs: list[str] = []
     for letter in letters:
@@ -150,3 +169,20 @@ def _gradient_of(operand: Array, letters: str, factors: list[Array], labels: tup
             units.append(np.eye(length[letter], dtype=value.dtype))
             pairs.append(letter + own[-1])
     return contract([value, *units], (unique, *pairs), own)
+
+
+@lru_cache(256)
+def _kept(
+    letters: str, shape: Shape, labels: tuple[str, ...], shapes: tuple[Shape, ...]
+) -> tuple[str, str, Shape, Shape]:
+    """Return an operand's letters once each, those of them that its gradient varies along, and the shapes for both."""
+    unique = "".join(dict.fromkeys(letters))
+    length = {letter: shape[letters.index(letter)] for letter in unique}
+    known: dict[str, int] = {}
+    for factor_letters, sizes in zip(labels, shapes, strict=True):
+        for letter, size in zip(factor_letters, sizes, strict=True):
+            known[letter] = size if known.get(letter, 1) == 1 else known[letter]
+    # A letter that is nowhere else was summed over, so its gradient is constant along it; where the operand was
+    # broadcast, from length 1, it is a sum.
+    kept = "".join(letter for letter in unique if known.get(letter) == length[letter])
+    return unique, kept, tuple(length.values()), tuple(length[c] if c in kept else 1 for c in unique)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from string import ascii_letters
 from types import EllipsisType
 from typing import SupportsIndex, cast
@@ -13,7 +14,7 @@ import numpy as np
 from ..grad.einsum import contract, einsum_backward
 from ..registry import register
 from ..tensor import Tensor, as_tensor, create_node
-from ..types import TensorLike
+from ..types import Shape, TensorLike
 from .shaping import view
 
 _Sublist = Sequence[SupportsIndex | EllipsisType]
@@ -50,7 +51,7 @@ def einsum(
     if not isinstance(subscripts, str):
         subscripts, operands = _from_lists((subscripts, *operands))
     parents = tuple(as_tensor(cast("TensorLike", operand)) for operand in operands)
-    labels, target = _letters(subscripts, parents)
+    labels, target = _letters(subscripts, tuple(parent._data.shape for parent in parents))
     data = contract([parent._data for parent in parents], labels, target)
     if getattr(data, "base", None) is not None:
         view(data)
@@ -79,7 +80,8 @@ def _from_lists(arguments: tuple[object, ...]) -> tuple[str, tuple[TensorLike, .
     return subscripts, cast("tuple[TensorLike, ...]", arguments[: 2 * pairs : 2])
 
 
-def _letters(subscripts: str, operands: tuple[Tensor, ...]) -> tuple[tuple[str, ...], str]:
+@lru_cache(256)
+def _letters(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[str, ...], str]:
     """Return a letter for each axis of each operand and of the result, with the ellipses spelled out."""
     text = "".join(subscripts.split())
     before, arrow, after = text.partition("->")
@@ -91,15 +93,15 @@ def _letters(subscripts: str, operands: tuple[Tensor, ...]) -> tuple[tuple[str, 
                 f"subscripts are letters, commas, one '...' for each operand and one '->'; received {wrong[0]!r} in "
                 f"{subscripts!r}"
             )
-    if len(terms) != len(operands):
-        raise ValueError(f"{subscripts!r} is for {len(terms)} operands; received {len(operands)}")
+    if len(terms) != len(shapes):
+        raise ValueError(f"{subscripts!r} is for {len(terms)} operands; received {len(shapes)}")
     spare = [letter for letter in ascii_letters if letter not in text]
-    extra = [0 if "..." not in term else x._data.ndim - len(term) + 3 for term, x in zip(terms, operands, strict=True)]
+    extra = [0 if "..." not in term else len(shape) - len(term) + 3 for term, shape in zip(terms, shapes, strict=True)]
     most = max(0, *extra)
     labels: list[str] = []
-    for term, number, operand in zip(terms, extra, operands, strict=True):
-        if number < 0 or len(term) - (3 if "..." in term else 0) + number != operand._data.ndim:
-            raise ValueError(f"{term!r} in {subscripts!r} doesn't fit an operand of shape {operand._data.shape}")
+    for term, number, shape in zip(terms, extra, shapes, strict=True):
+        if number < 0 or len(term) - (3 if "..." in term else 0) + number != len(shape):
+            raise ValueError(f"{term!r} in {subscripts!r} doesn't fit an operand of shape {shape}")
         labels.append(term.replace("...", "".join(spare[most - number : most])))
     dots = "".join(spare[:most])
     if arrow:
@@ -112,21 +114,19 @@ def _letters(subscripts: str, operands: tuple[Tensor, ...]) -> tuple[tuple[str, 
     else:
         counts = Counter(before)
         target = dots + "".join(sorted(letter for letter in counts if letter in ascii_letters and counts[letter] == 1))
-    _check(subscripts, labels, target, operands)
+    _check(subscripts, labels, target, shapes)
     return tuple(labels), target
 
 
-def _check(subscripts: str, labels: list[str], target: str, operands: tuple[Tensor, ...]) -> None:
+def _check(subscripts: str, labels: list[str], target: str, shapes: tuple[Shape, ...]) -> None:
     lengths: dict[str, int] = {}
-    for letters, operand in zip(labels, operands, strict=True):
+    for letters, shape in zip(labels, shapes, strict=True):
         own: dict[str, int] = {}
-        for letter, length in zip(letters, operand._data.shape, strict=True):
+        for letter, length in zip(letters, shape, strict=True):
             known = lengths.get(letter, 1)
             if own.setdefault(letter, length) != length or (1 not in (known, length) and known != length):
-                shapes = ", ".join(str(operand._data.shape) for operand in operands)
-                raise ValueError(
-                    f"index {letter!r} of {subscripts!r} has several lengths in operands of shape {shapes}"
-                )
+                received = ", ".join(map(str, shapes))
+                raise ValueError(f"index {letter!r} of {subscripts!r} has several lengths; received shapes {received}")
             lengths[letter] = length if known == 1 else known
     if len(set(target)) != len(target) or any(letter not in lengths for letter in target):
         raise ValueError(f"the result of {subscripts!r} names letters of the operands, each once")
