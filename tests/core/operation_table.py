@@ -329,6 +329,18 @@ def matrix(math: Any) -> Iterator[Case]:
         yield case("tensordot", f"{axes}", lambda x, y, axes=axes: math.tensordot(x, y, axes), (2, 3), (3, 2))
     yield case("tensordot", "outer", lambda x, y: math.tensordot(x, y, 0), (2, 3), (2,))
     yield case("tensordot", "stacks", lambda x, y: math.tensordot(x, y, ((-1, 0), (1, 2))), (2, 3, 2), (3, 2, 2))
+    for name in ("inner", "vecdot"):
+        for left, right in (((3,), (3,)), ((2, 3), (3,)), ((2, 2, 3), (2, 3))):
+            yield case(name, f"{left}{right}", getattr(math, name), left, right)
+    yield case("inner", "scalar", math.inner, (), (2, 3))
+    yield case("vecdot", "axis", lambda x, y: math.vecdot(x, y, axis=0), (3, 2), (3, 1))
+    yield case("vdot", "shapes", math.vdot, (2, 3), (3, 2))
+    for left, right in (((2,), (3,)), ((2, 3), (3, 2)), ((2,), (2, 3)), ((), (3,)), ((2, 2), (3, 1, 2)), ((0,), (2,))):
+        yield case("kron", f"{left}{right}", math.kron, left, right)
+    for left, right in (((3,), (3,)), ((2, 3), (3,)), ((2, 1, 3), (4, 3))):
+        yield case("cross", f"{left}{right}", math.cross, left, right)
+    yield case("cross", "axes", lambda x, y: math.cross(x, y, 0, 1, 0), (3, 2), (2, 3))
+    yield case("cross", "axis", lambda x, y: math.cross(x, y, axis=0), (3, 2), (3, 1))
     for form, shapes in rows(
         ("ij,jk->ik", ((2, 3), (3, 2))),
         ("i,i->", ((2,), (1,))),

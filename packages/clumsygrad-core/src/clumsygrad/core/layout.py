@@ -106,8 +106,8 @@ def _with_bends(
         The edges as chains of vertices from child to parent, the vertices of each layer, and the vertices' widths.
     """
     layers: list[list[int]] = [[] for _ in range(max(levels) + 1)]
-    for node, level in enumerate(levels):
-        layers[level].append(node)
+    for node in _branch_by_branch(parents):
+        layers[levels[node]].append(node)
     widths = [box.width for box in boxes]
     bent = sum(levels[parent] - levels[node] - 1 for node, origins in enumerate(parents) for parent in origins)
     chains: list[list[int]] = []
@@ -121,6 +121,18 @@ def _with_bends(
                     widths.append(4.0)
             chains.append([*chain, parent])
     return chains, layers, widths
+
+
+def _branch_by_branch(parents: list[list[int]]) -> list[int]:
+    """Return the nodes in an order in which what belongs to one branch stands together."""
+    order: dict[int, None] = {}
+    waiting = [0]
+    while waiting:
+        node = waiting.pop()
+        if node not in order:
+            order[node] = None
+            waiting.extend(reversed(parents[node]))
+    return list(order)
 
 
 def _neighbours(chains: list[list[int]], number: int) -> tuple[list[list[int]], list[list[int]]]:

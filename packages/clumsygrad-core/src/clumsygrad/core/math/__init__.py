@@ -42,10 +42,15 @@ from .filled import zeros_like as zeros_like
 from .indexing import getitem as getitem
 from .indexing import take as take
 from .indexing import take_along_axis as take_along_axis
+from .matrix import cross as cross
 from .matrix import dot as dot
+from .matrix import inner as inner
+from .matrix import kron as kron
 from .matrix import matmul as matmul
 from .matrix import outer as outer
 from .matrix import tensordot as tensordot
+from .matrix import vdot as vdot
+from .matrix import vecdot as vecdot
 from .reduction import logsumexp as logsumexp
 from .reduction import max as max
 from .reduction import mean as mean

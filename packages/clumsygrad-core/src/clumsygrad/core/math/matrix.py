@@ -14,7 +14,8 @@ from ..registry import register
 from ..tensor import Tensor, as_tensor, create_node
 from ..types import TensorLike
 from .arithmetic import multiply
-from .shaping import reshape
+from .einsum import einsum
+from .shaping import moveaxis, reshape
 
 
 def matmul(x: TensorLike, y: TensorLike) -> Tensor:
@@ -132,8 +133,120 @@ def outer(x: TensorLike, y: TensorLike) -> Tensor:
     return multiply(reshape(left, (left._data.size, 1)), reshape(right, (1, right._data.size)))
 
 
-register(matmul, matmul_backward, numpy=(np.matmul,), methods=("__matmul__", "matmul"))
+def inner(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return the sum of products over the last axes, for all pairs of the others; the product for a scalar.
+
+    Raises:
+        ValueError: when the last axes have different lengths.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.inner([[1.0, 2.0], [3.0, 4.0]], [1.0, -1.0]).tolist()
+        [-1.0, -1.0]
+    """
+    left, right = as_tensor(x), as_tensor(y)
+    if not left._data.ndim or not right._data.ndim:
+        return multiply(left, right)
+    return tensordot(left, right, (-1, -1))
+
+
+def vdot(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return the sum of the products of all elements of two tensors of the same size.
+
+    Raises:
+        ValueError: when the sizes differ.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.vdot([[1.0, 2.0]], [3.0, 4.0]).item()
+        11.0
+    """
+    left, right = as_tensor(x), as_tensor(y)
+    return matmul(reshape(left, (left._data.size,)), reshape(right, (right._data.size,)))
+
+
+def vecdot(x: TensorLike, y: TensorLike, *, axis: int = -1) -> Tensor:
+    """Return the inner products of the vectors along an axis; the other axes are broadcast.
+
+    Raises:
+        ValueError: when the vectors have different lengths.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.vecdot([[1.0, 2.0], [3.0, 4.0]], [1.0, -1.0]).tolist()
+        [-1.0, -1.0]
+    """
+    left, right = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
+    if left._data.shape[-1] != right._data.shape[-1]:
+        raise ValueError(
+            f"an inner product is of vectors of the same length; received shapes {left._data.shape} and "
+            f"{right._data.shape}"
+        )
+    return einsum("...i,...i->...", left, right)
+
+
+def kron(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return the Kronecker product: every element of ``x`` times all of ``y``, as blocks.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.kron([1.0, 10.0], [1.0, 2.0]).tolist()
+        [1.0, 2.0, 10.0, 20.0]
+    """
+    left, right = as_tensor(x), as_tensor(y)
+    number = max(left._data.ndim, right._data.ndim)
+    outer_shape, inner_shape = ((1,) * (number - part._data.ndim) + part._data.shape for part in (left, right))
+    blocks = reshape(left, tuple(length for pair in zip(outer_shape, (1,) * number, strict=True) for length in pair))
+    block = reshape(right, tuple(length for pair in zip((1,) * number, inner_shape, strict=True) for length in pair))
+    return reshape(multiply(blocks, block), tuple(m * n for m, n in zip(outer_shape, inner_shape, strict=True)))
+
+
+def cross(
+    x: TensorLike,
+    y: TensorLike,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Tensor:
+    """Return the vector products of vectors of three elements.
+
+    Args:
+        x: any shape with the length 3 along ``axisa``.
+        y: any shape with the length 3 along ``axisb``; the other axes are broadcast.
+        axisa: the axis of the vectors of ``x``.
+        axisb: the axis of the vectors of ``y``.
+        axisc: the axis of the vectors of the result.
+        axis: all three at once.
+
+    Raises:
+        ValueError: for vectors of another length.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
+        [0.0, 0.0, 1.0]
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    left, right = moveaxis(x, axisa, -1), moveaxis(y, axisb, -1)
+    if left._data.shape[-1] != 3 or right._data.shape[-1] != 3:
+        raise ValueError(
+            f"a vector product is of vectors of three elements; received shapes {left._data.shape} and "
+            f"{right._data.shape}, with the vectors along the last axis"
+        )
+    following, before = [1, 2, 0], [2, 0, 1]
+    product = left[..., following] * right[..., before] - left[..., before] * right[..., following]
+    return moveaxis(product, -1, axisc)
+
+
+register(matmul, matmul_backward, numpy=(np.matmul, np.linalg.matmul), methods=("__matmul__", "matmul"))
 register(rmatmul, methods=("__rmatmul__",), differentiable=False)
-register(tensordot, tensordot_backward, numpy=(np.tensordot,))
+register(tensordot, tensordot_backward, numpy=(np.tensordot, np.linalg.tensordot))
 register(dot, numpy=(np.dot,), methods=("dot",))
 register(outer, numpy=(np.outer, np.linalg.outer))
+register(inner, numpy=(np.inner,))
+register(vdot, numpy=(np.vdot,))
+register(vecdot, numpy=(np.vecdot, np.linalg.vecdot))
+register(kron, numpy=(np.kron,))
+register(cross, numpy=(np.cross, np.linalg.cross))
