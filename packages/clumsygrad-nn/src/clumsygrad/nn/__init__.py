@@ -109,5 +109,7 @@ from .module import StateDictError as StateDictError
 from .saving import SavedStateError as SavedStateError
 from .saving import load as load
 from .saving import save as save
+from .summary import Summary as Summary
+from .summary import summary as summary
 
 __version__ = "0.3.0"
