@@ -80,7 +80,7 @@ class _Level:
     def settles(self, rtol: float) -> npt.NDArray[np.bool_]:
         """Tell for which outputs the slope is known well enough to need no other step."""
         largest = np.max(np.abs(self.slope), initial=0.0, where=self.finite)
-        enough = self.error <= 0.05 * rtol * np.maximum(np.abs(self.slope), 1e-3 * largest)
+        enough = self.error <= 0.2 * rtol * np.maximum(np.abs(self.slope), 1e-2 * largest)
         settled: npt.NDArray[np.bool_] = self.usable & (enough | self.still)
         return settled
 

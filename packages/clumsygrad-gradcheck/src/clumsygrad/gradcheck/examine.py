@@ -25,7 +25,10 @@ def examine(subject: Subject) -> tuple[Call, Problem | None]:
         )
     values = first.flat()
     call = subject(subject.values)
-    return call, _random(first, values, call) or _infinite(call) or _rounded(call)
+    problem = _random(first, values, call)
+    if problem is None and any(value.size for value in subject.values):
+        problem = _infinite(call) or _rounded(call)
+    return call, problem
 
 
 def _random(first: Call, before: np.ndarray[tuple[int, ...], np.dtype[np.float64]], second: Call) -> Problem | None:
