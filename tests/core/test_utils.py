@@ -182,16 +182,18 @@ def test_picture_boxes_never_overlap_and_lie_inside(layers: int) -> None:
     assert set(names) <= texts
 
 
-def test_picture_of_a_tree_has_no_crossings() -> None:
-    layer: list[Tensor] = [parameter(float(i)) for i in range(32)]
+@pytest.mark.parametrize("leaves", [32, 23, 61])
+def test_picture_of_a_tree_has_no_crossings(leaves: int) -> None:
+    layer: list[Tensor] = [parameter(float(i)) for i in range(leaves)]
     while len(layer) > 1:
-        layer = [a * b for a, b in zip(layer[::2], layer[1::2], strict=True)]
+        odd = layer[len(layer) // 2 * 2 :]
+        layer = [a + b for a, b in zip(layer[::2], layer[1::2], strict=False)] + odd
     ends = [
         [tuple(float(v) for v in point.split(",")) for point in re.findall(r"-?[\d.]+,-?[\d.]+", path.attrib["d"])]
         for path in ET.fromstring(TensorUtils.to_svg(layer[0])).iter(f"{SVG}path")
         if "marker-end" in path.attrib
     ]
-    assert len(ends) == 62
+    assert len(ends) == 2 * leaves - 2
     for index, first in enumerate(ends):
         for second in ends[:index]:
             if first[0][1] == second[0][1]:

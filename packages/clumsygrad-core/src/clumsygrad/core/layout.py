@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from bisect import bisect_right, insort
 from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
@@ -147,15 +148,42 @@ def _neighbours(chains: list[list[int]], number: int) -> tuple[list[list[int]], 
 
 
 def _reduce_crossings(layers: list[list[int]], neighbours: tuple[list[list[int]], list[list[int]]]) -> None:
-    """Order each layer by the average place of its neighbours, sweeping up and down by turns."""
-    place = {vertex: float(index) for layer in layers for index, vertex in enumerate(layer)}
+    """Order each layer by the average place of its neighbours, sweeping up and down by turns; the best order stays."""
+    place: dict[int, float] = {}
+    for layer in layers:
+        _number(layer, place)
+    best, fewest = [list(layer) for layer in layers], _crossings(layers, neighbours[1], place)
     for sweep in range(_SWEEPS):
+        if not fewest:
+            break
         near = neighbours[sweep % 2]
         for layer in layers if sweep % 2 == 0 else reversed(layers):
             goal = {v: _mean([place[n] for n in near[v]], place[v]) for v in layer}
             layer.sort(key=goal.__getitem__)
-            for index, vertex in enumerate(layer):
-                place[vertex] = index - (len(layer) - 1) / 2
+            _number(layer, place)
+        crossings = _crossings(layers, neighbours[1], place)
+        if crossings < fewest:
+            best, fewest = [list(layer) for layer in layers], crossings
+    layers[:] = best
+
+
+def _number(layer: list[int], place: dict[int, float]) -> None:
+    """Number the places in a layer, with 0 in its middle."""
+    for index, vertex in enumerate(layer):
+        place[vertex] = index - (len(layer) - 1) / 2
+
+
+def _crossings(layers: list[list[int]], above: list[list[int]], place: dict[int, float]) -> int:
+    """Count the pairs of edges that cross between neighbouring layers: ends in another order than starts."""
+    number = 0
+    for layer in layers:
+        ends: list[float] = []
+        for vertex in layer:
+            new = sorted(place[upper] for upper in above[vertex])
+            number += sum(len(ends) - bisect_right(ends, end) for end in new)
+            for end in new:
+                insort(ends, end)
+    return number
 
 
 def _place(
