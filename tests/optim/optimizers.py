@@ -78,6 +78,12 @@ def train(optimizer: Optimizer, closure: Callable[[], Tensor], steps: int) -> No
         optimizer.step(closure)
 
 
+def get_grad(tensor: Tensor) -> npt.NDArray[Any]:
+    grad = tensor.grad
+    assert grad is not None
+    return grad
+
+
 def copy_values(parameters: Iterable[Tensor]) -> list[npt.NDArray[Any]]:
     return [tensor.data.copy() for tensor in parameters]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
@@ -76,7 +76,7 @@ class ExponentialMovingAverage:
         mark_updated(tensors)
 
     @contextmanager
-    def average_parameters(self) -> Iterator[None]:
+    def average_parameters(self) -> Generator[None, None, None]:
         """Set the parameters to the averages inside a ``with`` block, and back after it."""
         saved = [tensor.data.copy() for tensor in self._tensors]
         self.copy_to()

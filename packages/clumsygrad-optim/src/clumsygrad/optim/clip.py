@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from numbers import Real
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
 
 def _is_infinite(value: object) -> bool:
-    return (isinstance(value, (float, np.floating)) and bool(np.isposinf(value))) or value == "inf"
+    return value == "inf" or (isinstance(value, Real) and float(value) == math.inf)
 
 
 def _get_norm(grads: list[Array], order: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from numbers import Real
+from numbers import Integral, Real
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -57,25 +57,27 @@ def proportion(name: str, value: object) -> float:
 
 def flag(name: str, value: object) -> bool:
     """Return ``value`` as a bool, which it has to be."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} is True or False; received {_show(value)}")
-    return bool(value)
-
-
-def count(name: str, value: object) -> int:
-    """Return ``value`` as a whole number of at least 1."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise TypeError(f"{name} is a whole number; received {_show(value)}")
-    if value < 1:
-        raise ValueError(f"{name} is at least 1; received {value}")
-    return int(value)
+    if isinstance(value, bool) or type(value) is np.bool_:
+        return bool(value)
+    raise TypeError(f"{name} is True or False; received {_show(value)}")
 
 
 def whole(name: str, value: object) -> int:
     """Return ``value`` as a whole number of at least 0."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value == 0:
-        return 0
-    return count(name, value)
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} is a whole number; received {_show(value)}")
+    result = int(value)
+    if result < 0:
+        raise ValueError(f"{name} is at least 0; received {result}")
+    return result
+
+
+def count(name: str, value: object) -> int:
+    """Return ``value`` as a whole number of at least 1."""
+    result = whole(name, value)
+    if result < 1:
+        raise ValueError(f"{name} is at least 1; received {result}")
+    return result
 
 
 def pair(name: str, value: object) -> tuple[float, float]:

@@ -325,9 +325,10 @@ class Optimizer(ABC):
 
 def _as_groups(params: object) -> list[Mapping[str, Any]]:
     """Return what a constructor was given as a list of groups."""
+    given: object = params
     if isinstance(params, (Tensor, Mapping)) or not isinstance(params, Iterable):
         raise TypeError(
-            f"params is an iterable of Tensors or of groups; received {type(params).__name__}. "
+            f"params is an iterable of Tensors or of groups; received {type(given).__name__}. "
             "Put a single one into a list"
         )
     entries = list(cast("Iterable[object]", params))
@@ -343,11 +344,12 @@ def _as_groups(params: object) -> list[Mapping[str, Any]]:
 
 def _as_tensors(params: object) -> tuple[list[Tensor], list[str]]:
     """Return the Tensors of the type PARAMETER, and their names where they were given."""
+    given: object = params
     if isinstance(params, Tensor):
         params = [params]
     if isinstance(params, (Mapping, set, frozenset)) or not isinstance(params, Iterable):
         raise TypeError(
-            f"parameters come as Tensors in a fixed order; received a {type(params).__name__}. Pass a list of Tensors"
+            f"parameters come as Tensors in a fixed order; received a {type(given).__name__}. Pass a list of Tensors"
         )
     tensors: list[Tensor] = []
     names: list[str] = []
@@ -377,14 +379,16 @@ def _read_state_dict(state_dict: object) -> tuple[list[Mapping[str, Any]], Mappi
             and all(isinstance(state, Mapping) for state in cast("Mapping[object, object]", states).values())
         )
         if fits:
-            return list(groups), cast("Mapping[object, Mapping[str, Any]]", states)
+            return list(cast("Sequence[Mapping[str, Any]]", groups)), cast("Mapping[object, Mapping[str, Any]]", states)
     raise TypeError("a state is a mapping with 'state' and 'param_groups', as state_dict() returns it")
 
 
 def _as_whole(value: object) -> object:
     """Return a step count saved as a float or a 0-d array as an int, anything else as it is."""
-    item: object = np.asarray(value).item() if isinstance(value, (np.ndarray, np.generic)) else value
-    return int(item) if isinstance(item, float) and item.is_integer() else item
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "fiu" or not float(array).is_integer():
+        return value
+    return int(array)
 
 
 def read_array(name: str, value: object, tensor: Tensor) -> Array:

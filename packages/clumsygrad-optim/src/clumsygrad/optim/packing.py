@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import accumulate, repeat
 from operator import is_, is_not
 from typing import Final, cast
 
 import numpy as np
 
-from clumsygrad.core import Array, Tensor, parameter
+from clumsygrad.core import Array, Tensor, parameter, zeros
 
 from .record import Clock, Record
 from .writing import get_gradient
@@ -45,7 +45,7 @@ def is_unshared(tensor: Tensor) -> bool:
 
 
 class Pack:
-    """A few parameters of one group that are stepped as one.
+    """A few parameters of one group that are stepped as one; each has a gradient when they are packed.
 
     Attributes:
         records: the parameters' records, whose buffers are views of this pack's.
@@ -71,8 +71,9 @@ class Pack:
         self.records = list(records)
         self.tensors = [record.tensor for record in records]
         self.clock = records[0].clock
-        dtype = self.tensors[0].dtype
-        ends = np.cumsum([tensor.size for tensor in self.tensors]).tolist()
+        # Of the dtypes that equal float32 (a pickled array brings its own) the one that a tensor adopts as it is.
+        dtype = np.dtype(self.tensors[0].dtype.type)
+        ends = list(accumulate(tensor.size for tensor in self.tensors))
         starts = [0, *ends[:-1]]
         self.data = np.empty(ends[-1], dtype)
         self.grad = np.empty(ends[-1], dtype)
@@ -82,14 +83,15 @@ class Pack:
         for record, start, end in zip(self.records, starts, ends, strict=True):
             tensor, shape = record.tensor, record.tensor.shape
             record.clock = self.clock
-            slot = self.data[start:end].reshape(shape)
+            slot: Array = self.data[start:end].reshape(shape)
             slot[...] = tensor.data
             tensor.data = slot
-            self._slots.append(slot)
+            self._slots.append(tensor.data)
             for name, flat in self.buffers.items():
                 part = flat[start:end].reshape(shape)
                 part[...] = record.buffers[name]
                 record.buffers[name] = part
+        self._collect([cast("Array", tensor.grad) for tensor in self.tensors])
 
     def gather(self) -> bool:
         """Collect the gradients; False when the pack doesn't hold together any more."""
@@ -98,8 +100,11 @@ class Pack:
             return False
         if not all(map(is_not, grads, repeat(None))):
             return False
-        np.concatenate(cast("list[Array]", grads), axis=None, out=self.grad)
+        self._collect(cast("list[Array]", grads))
         return True
+
+    def _collect(self, grads: list[Array]) -> None:
+        np.concatenate(grads, axis=None, out=self.grad, casting="same_kind")
 
     def count_references(self) -> tuple[int, list[int]]:
         """Count the references to the flat array, less those of the slots, and to each slot."""
@@ -125,16 +130,20 @@ class Pack:
         on_flat, on_slots = self.count_references()
         # Any more references are somebody's views of parameters, of which there is no telling which.
         watched = on_flat > _FLAT_ALONE
+        precision = zeros(0).dtype
         for record, slot, references in zip(self.records, self._slots, on_slots, strict=True):
             tensor = record.tensor
             if tensor.data is not slot or get_gradient(tensor) is None:
                 record.settled = now + PATIENCE
-            elif not watched and references <= _SLOT_ALONE:
+            elif not watched and references <= _SLOT_ALONE and slot.dtype == precision:
                 tensor.data = slot.copy()
 
 
 def _measure() -> tuple[int, int]:
-    on_flat, on_slots = Pack([Record(parameter([0.0])), Record(parameter([0.0]))]).count_references()
+    probes = [parameter([0.0]), parameter([0.0])]
+    for probe in probes:
+        probe.grad = [0.0]
+    on_flat, on_slots = Pack([Record(probe) for probe in probes]).count_references()
     return on_flat, on_slots[0]
 
 
@@ -186,18 +195,19 @@ class Roster:
         """Pack the small ones of ``ready`` that nobody else looks at; return those that move alone."""
         if self._now < self._due:
             return ready
+        # An array of another precision than that in force would be converted when it is assigned.
+        precision = zeros(0).dtype
         alike: dict[object, list[Record]] = {}
         for record in ready:
             tensor = record.tensor
-            if tensor.size <= LIMIT and record.settled <= self._now and is_unshared(tensor):
+            small = tensor.size <= LIMIT and tensor.dtype == precision
+            if small and record.settled <= self._now and is_unshared(tensor):
                 key = (record.clock.step, tuple(record.clock.numbers.items()), tensor.dtype)
                 alike.setdefault(key, []).append(record)
         packed: set[int] = set()
         for records in alike.values():
             if len(records) > 1:
-                pack = Pack(records)
-                pack.gather()
-                self.packs.append(pack)
+                self.packs.append(Pack(records))
                 packed.update(map(id, records))
         self.alone = [record for record in self.alone if id(record) not in packed]
         self._due = self._now + PATIENCE if any(record.tensor.size <= LIMIT for record in self.alone) else math.inf

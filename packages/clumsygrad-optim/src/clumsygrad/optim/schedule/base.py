@@ -112,6 +112,7 @@ class LRScheduler(Schedule):
     """
 
     base_lrs: list[float]
+    last_epoch: int
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         super().__init__(optimizer)

@@ -111,6 +111,8 @@ class SequentialLR(_Composed):
         [0.1, 1.0, 0.5, 0.25]
     """
 
+    last_epoch: int
+
     _milestones: list[int]
 
     def __init__(
@@ -179,6 +181,8 @@ class ChainedScheduler(_Composed):
         >>> [both.step() or both.get_last_lr()[0] for _ in range(3)]
         [0.25, 0.25, 0.125]
     """
+
+    last_epoch: int
 
     def __init__(self, schedulers: Sequence[Part], optimizer: Optimizer | None = None) -> None:
         if not schedulers:

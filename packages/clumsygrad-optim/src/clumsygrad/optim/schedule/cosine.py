@@ -75,6 +75,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2017.
     """
 
+    last_epoch: int
     T_0: int
     T_mult: int
     T_i: int
@@ -84,7 +85,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        self.T_0 = self.T_i = count("T_0", T_0)
+        self.T_0 = count("T_0", T_0)  # pyright: ignore[reportConstantRedefinition]  # PyTorch's name, no constant
+        self.T_i = self.T_0
         self.T_mult = count("T_mult", T_mult)
         self.eta_min = number("eta_min", eta_min)
         self.T_cur = last_epoch

@@ -23,8 +23,8 @@ class _FunctionLR(LRScheduler):
     _shared: bool
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Factor | Sequence[Factor], last_epoch: int = -1) -> None:
-        listed = isinstance(lr_lambda, Sequence)
-        functions = list(cast("Sequence[Factor]", lr_lambda)) if listed else [cast("Factor", lr_lambda)]
+        listed = not callable(lr_lambda)
+        functions = [lr_lambda] if callable(lr_lambda) else list(lr_lambda)
         for function in cast("list[object]", functions):
             if not callable(function):
                 raise TypeError(f"lr_lambda is a function of the epoch; received a {type(function).__name__}")

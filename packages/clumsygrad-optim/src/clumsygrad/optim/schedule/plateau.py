@@ -47,6 +47,7 @@ class ReduceLROnPlateau(Schedule):
     best: float
     cooldown_counter: int
     num_bad_epochs: int
+    last_epoch: int
 
     def __init__(
         self,
