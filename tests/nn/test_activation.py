@@ -207,3 +207,18 @@ def test_bounded_activations_stay_in_their_range() -> None:
     assert F.sigmoid(x).data.min() >= 0
     assert F.sigmoid(x).data.max() <= 1
     assert F.relu6(x).data.max() == 6
+
+
+@pytest.mark.parametrize("gradient", [np.inf, np.nan])
+@pytest.mark.parametrize("function", [F.relu, F.hardtanh, F.hardsigmoid, F.relu6])
+def test_no_gradient_passes_where_the_function_is_flat(function: Callable[[Tensor], Tensor], gradient: float) -> None:
+    x = parameter([-9.0, 0.5])
+    function(x).backward(np.array([gradient, 1.0]))
+    assert grad_of(x)[0] == 0
+    assert grad_of(x)[1] != 0
+
+
+def test_root_of_relu_has_no_gradient_where_relu_is_zero() -> None:
+    x = parameter([-1.0, 4.0])
+    F.relu(x).sqrt().sum().backward()
+    assert grad_of(x).tolist() == [0.0, 0.25]

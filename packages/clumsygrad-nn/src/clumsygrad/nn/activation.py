@@ -7,9 +7,10 @@ whose value the backward pass needs again, and the product.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from clumsygrad.core import (
     Array,
@@ -34,6 +35,23 @@ _ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
 Approximation = Literal["none", "tanh"]
 
 
+def gated(grad: Array, mask: npt.NDArray[np.bool_]) -> Array:
+    """Return the gradient where the mask holds, else 0, even in place of an infinite or undefined gradient.
+
+    A product takes a tenth of the time of where() with a mask that changes from element to element.
+    """
+    if not isinstance(cast("object", grad), Tensor):
+        result = grad * mask
+        if np.isfinite(np.add.reduce(result, axis=None)):
+            return result
+    return np.where(mask, grad, 0)
+
+
+def _negative_part(x: Array) -> Array:
+    """Return ``min(x, 0)``, with a gradient of 1 at 0."""
+    return np.where(x > 0, 0, x) if isinstance(cast("object", x), Tensor) else np.minimum(x, 0)
+
+
 def relu(input: TensorLike) -> Tensor:
     r"""Return :math:`\max(x, 0)`, elementwise, with a gradient of 0 at 0.
 
@@ -48,7 +66,7 @@ def relu(input: TensorLike) -> Tensor:
 
 def relu_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     """The gradient where the result is above 0."""
-    return (np.where(tensor.data <= 0, 0, grad),)
+    return (gated(grad, np.logical_not(tensor.data <= 0)),)
 
 
 def leaky_relu(input: TensorLike, negative_slope: float = 0.01) -> Tensor:
@@ -61,13 +79,20 @@ def leaky_relu(input: TensorLike, negative_slope: float = 0.01) -> Tensor:
     """
     x = as_tensor(input)
     values = x.data
-    result = np.where(values > 0, values, values * negative_slope)
+    # The larger of the two, but for slopes with which it would be the smaller.
+    if 0 <= negative_slope <= 1:
+        result = np.maximum(values, values * negative_slope)
+    else:
+        result = np.where(values > 0, values, values * negative_slope)
     return create_node(result, leaky_relu_backward, (x,), {"negative_slope": negative_slope})
 
 
 def leaky_relu_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     """The gradient where x is above 0, else the slope times it."""
-    return (np.where(tensor.parents[0].data > 0, grad, grad * tensor.extra["negative_slope"]),)
+    above, slope = tensor.parents[0].data > 0, tensor.extra["negative_slope"]
+    if 0 < slope <= 1:
+        return (grad * np.maximum(above.astype(grad.dtype), slope),)
+    return (np.where(above, grad, grad * slope),)
 
 
 def prelu(input: TensorLike, weight: TensorLike) -> Tensor:
@@ -95,7 +120,7 @@ def prelu(input: TensorLike, weight: TensorLike) -> Tensor:
     shape: tuple[int, ...]
     shape = (slope.size, *(1 for _ in x.shape[2:])) if slope.size > 1 else (1,) * min(x.ndim, 1)
     factor = slope.reshape(shape)
-    result = np.where(x.data > 0, x.data, x.data * factor.data)
+    result = np.maximum(x.data, 0) + factor.data * np.minimum(x.data, 0)
     return create_node(result, prelu_backward, (x, factor))
 
 
@@ -104,8 +129,8 @@ def prelu_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     x, weight = tensor.parents
     above = x.data > 0
     return (
-        np.where(above, grad, grad * weight.data) if x.requires_grad else None,
-        unbroadcast(np.where(above, 0, grad * x.data), weight.shape) if weight.requires_grad else None,
+        gated(grad, above) + gated(grad, ~above) * weight.data if x.requires_grad else None,
+        unbroadcast(grad * _negative_part(x.data), weight.shape) if weight.requires_grad else None,
     )
 
 
@@ -161,8 +186,8 @@ def _exponential(input: TensorLike, slope: float, alpha: float, rate: float) -> 
     x = as_tensor(input)
     values = x.data
     with np.errstate(under="ignore", over="ignore"):
-        below = alpha * np.expm1(rate * np.where(values > 0, 0, values))
-        result = np.where(values > 0, slope * values, below)
+        # One of the two is 0.
+        result = slope * np.maximum(values, 0) + alpha * np.expm1(rate * np.minimum(values, 0))
     return create_node(result, exponential_backward, (x,), {"slope": slope, "alpha": alpha, "rate": rate})
 
 
@@ -172,9 +197,9 @@ def exponential_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     slope: float = extra["slope"]
     rate: float = extra["rate"]
     above = x > 0
-    # The positive inputs are left out before the exponential, which would make them infinite.
-    below: Array = (extra["alpha"] * rate) * np.exp(rate * np.where(above, 0, x))
-    return (np.where(above, grad * slope, grad * below),)
+    # The positive inputs are left out before the exponential, which would make them infinite, and is 1 instead.
+    alpha: float = extra["alpha"] * rate
+    return (grad * (alpha * np.exp(rate * _negative_part(x)) + (slope - alpha) * above.astype(grad.dtype)),)
 
 
 def gelu(input: TensorLike, approximate: Approximation = "none") -> Tensor:
@@ -276,15 +301,18 @@ def softplus(input: TensorLike, beta: float = 1.0, threshold: float = 20.0) -> T
     x = as_tensor(input)
     scaled = x.data * beta
     linear = scaled > threshold
-    with np.errstate(over="ignore", under="ignore"):
-        result = np.where(linear, x.data, np.log1p(np.exp(np.where(linear, 0, scaled))) / beta)
+    with np.errstate(under="ignore"):
+        result = np.log1p(np.exp(np.minimum(scaled, threshold))) / beta
+    if linear.any():
+        result = np.where(linear, x.data, result)
     return create_node(result, softplus_backward, (x,), {"beta": beta, "linear": linear})
 
 
 def softplus_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     """``grad * sigmoid(beta x)``, which is ``1 - exp(-beta y)`` of the result."""
     slope = -np.expm1(tensor.data * -tensor.extra["beta"])
-    return (np.where(tensor.extra["linear"], grad, grad * slope),)
+    linear = tensor.extra["linear"]
+    return (np.where(linear, grad, grad * slope) if linear.any() else grad * slope,)
 
 
 def _softplus_values(x: Array) -> Array:
@@ -382,7 +410,8 @@ def hardtanh(input: TensorLike, min_val: float = -1.0, max_val: float = 1.0) -> 
 def hardtanh_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     """The gradient where x is between the bounds."""
     x = tensor.parents[0].data
-    return (np.where(np.logical_or(x <= tensor.extra["min_val"], x >= tensor.extra["max_val"]), 0, grad),)
+    outside = np.logical_or(x <= tensor.extra["min_val"], x >= tensor.extra["max_val"])
+    return (gated(grad, np.logical_not(outside)),)
 
 
 def relu6(input: TensorLike) -> Tensor:
@@ -410,7 +439,7 @@ def hardsigmoid(input: TensorLike) -> Tensor:
 
 def hardsigmoid_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     """A sixth of the gradient where x is between -3 and 3."""
-    return (np.where(np.abs(tensor.parents[0].data) < 3, grad / 6, 0),)
+    return (gated(grad / 6, np.abs(tensor.parents[0].data) < 3),)
 
 
 def hardswish(input: TensorLike) -> Tensor:
