@@ -23,13 +23,14 @@ version = release
 extensions = [
     "api_pages",
     "graph_pictures",
+    "mathml",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
+    "tidy_code",
 ]
 exclude_patterns = ["_build", "_extensions", "_static"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -66,6 +67,7 @@ intersphinx_disabled_reftypes: list[str] = []
 
 # How it looks
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = f"ClumsyGrad {release}"
 html_static_path = ["_static"]
 html_css_files = ["clumsygrad.css"]

@@ -21,6 +21,8 @@ from sphinx.pycode import ModuleAnalyzer
 
 from clumsygrad.core import OPERATIONS, Operation
 
+_FIRST = ("Tensor", "TensorType", "parameter", "tensor", "Module", "Optimizer")
+
 # A star that doesn't enclose a word, and the underscore at the end of a name.
 _MARKS = re.compile(r"(?<![\w*])\*{1,2}(?=[\s,)])|(?<![\w*])\*(?=\w)(?![^*]*\w\*)|(?<=\w)_(?!\w)")
 
@@ -37,17 +39,6 @@ MODULES = {
     "clumsygrad.optim.schedule": "Schedules of the learning rate.",
     "clumsygrad.gradcheck": "Gradients compared with finite differences.",
 }
-
-
-def _there(name):
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        return False
-    return True
-
-
-MODULES = {name: text for name, text in MODULES.items() if _there(name)}
 
 
 def write_pages(app: Sphinx) -> None:
@@ -92,7 +83,7 @@ def module_page(module: ModuleType) -> str:
     """Return the page of one module: its names, grouped by the file that they are defined in."""
     package = module.__name__
     groups: dict[str, list[str]] = {}
-    for name in public_names(module):
+    for name in sorted(public_names(module), key=_rank):
         groups.setdefault(_home(module, name), []).append(name)
     lines = [*_title(package), _rst(MODULES[package]), "", f".. py:module:: {package}", ""]
     single = len(groups) == 1
@@ -102,6 +93,11 @@ def module_page(module: ModuleType) -> str:
         for name in names:
             lines += _entry(module, name)
     return "\n".join(lines)
+
+
+def _rank(name: str) -> int:
+    """Return where a name goes: what everything else is about comes first, the rest keeps its order."""
+    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
 
 
 def public_names(module: ModuleType) -> list[str]:
@@ -222,6 +218,13 @@ def _rst(text: str) -> str:
     return text.replace("`", "``")
 
 
+def public_default(
+    _app: Sphinx, _what: str, _name: str, _value: object, _options: object, signature: str | None, result: str | None
+) -> tuple[str | None, str | None]:
+    """Show the public name of a default, where a signature has the module's own."""
+    return (signature.replace("= _INPUT", "= TensorType.INPUT") if signature else signature), result
+
+
 def plain_text(_app: Sphinx, what: str, _name: str, _value: object, _options: object, lines: list[str]) -> None:
     """Let docstrings say ``(N, *)``, ``*args`` and ``zeros_`` without meaning emphasis or a link by it.
 
@@ -241,5 +244,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the writing of the pages."""
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("builder-inited", write_pages)
+    app.connect("autodoc-process-signature", public_default)
     app.connect("autodoc-process-docstring", plain_text, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
