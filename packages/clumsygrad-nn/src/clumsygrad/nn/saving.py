@@ -6,6 +6,7 @@ import os
 import secrets
 import zipfile
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +17,12 @@ import numpy.typing as npt
 from clumsygrad.core import Tensor, TensorLike
 
 State = dict[str, npt.NDArray[Any]]
+
+
+_SAFETENSORS_TYPES = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1", "U64": "<u8",
+    "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
+}  # fmt: skip
 
 
 class SavedStateError(ValueError):
@@ -59,7 +66,7 @@ def load(path: str | os.PathLike[str]) -> State:
     A file is data to this function, never a program: nothing in it is run.
 
     Args:
-        path: the file, ``.npz`` or ``.safetensors``.
+        path: the file, ``.npz`` or ``.safetensors``. Bfloat16 arrays in it become float32.
 
     Raises:
         SavedStateError: for a file that is cut off, damaged or of another kind.
@@ -154,27 +161,39 @@ def _unreadable(kind: str, error: BaseException) -> SavedStateError:
     )
 
 
-def _safetensors() -> Any:
+def _safetensors(module: str) -> Any:
+    """Return a module of the package safetensors, an extra that is imported for its format alone."""
     try:
-        import safetensors.numpy  # an extra, needed for this format alone
+        return import_module(module)
     except ImportError as error:
         raise ImportError(
             "the .safetensors format needs the package safetensors: pip install 'clumsygrad-nn[safetensors]'"
         ) from error
-    return safetensors.numpy
 
 
 def _write_safetensors(arrays: State, file: IO[bytes]) -> None:
     # It writes memory as it lies there: what is transposed would be read back in another order.
     contiguous = {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}
-    file.write(_safetensors().save(contiguous))
+    file.write(_safetensors("safetensors.numpy").save(contiguous))
 
 
 def _read_safetensors(content: bytes) -> State:
-    library = _safetensors()
+    deserialize = _safetensors("safetensors").deserialize
     try:
-        loaded: State = library.load(content)
-    # The library's own error is derived from Exception alone; a dtype that NumPy lacks is a KeyError.
+        entries: list[tuple[str, dict[str, Any]]] = deserialize(content)
+    # The library's own error is derived from Exception alone.
     except Exception as error:
         raise _unreadable("a .safetensors file", error) from error
-    return {name: np.array(array) for name, array in loaded.items()}
+    return {name: _decoded(name, entry["dtype"], entry["shape"], entry["data"]) for name, entry in entries}
+
+
+def _decoded(name: str, dtype: str, shape: list[int], data: bytes | bytearray) -> npt.NDArray[Any]:
+    if dtype == "BF16":
+        # The upper half of a float32, which NumPy has no type for.
+        upper = np.frombuffer(data, "<u2").astype(np.uint32)
+        return (upper << 16).view(np.float32).reshape(shape)
+    if dtype not in _SAFETENSORS_TYPES:
+        raise SavedStateError(f"{name!r} is of dtype {dtype}, which NumPy doesn't have")
+    values = np.frombuffer(data, _SAFETENSORS_TYPES[dtype]).reshape(shape)
+    # A copy, in the machine's own byte order.
+    return values.astype(values.dtype.newbyteorder("="))
