@@ -479,6 +479,12 @@ def test_checkpoint_reaches_what_a_function_closes_over() -> None:
     assert w.grad == 4
 
 
+def test_checkpoint_of_an_argument_that_is_closed_over_as_well() -> None:
+    w = parameter(3.0)
+    functional.checkpoint(lambda t: t * t * w, w).backward()
+    assert w.grad == 27
+
+
 def test_checkpoint_of_trees_and_other_values() -> None:
     def f(p: Any, *, flag: str) -> Any:
         assert flag == "on"

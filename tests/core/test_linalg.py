@@ -114,17 +114,19 @@ def test_equal_eigenvalues_have_the_gradient_of_their_sum(array: Array) -> None:
     assert np.allclose(grad_of(a), np.eye(len(array)), atol=1e-6)
 
 
-def test_functions_that_do_not_depend_on_the_basis_at_equal_eigenvalues() -> None:
+@pytest.mark.parametrize("basis", [np.eye(4), np.linalg.qr(matrix(4, 4))[0]], ids=["exactly", "but for rounding"])
+def test_functions_that_do_not_depend_on_the_basis_at_equal_eigenvalues(basis: Array) -> None:
     # The projection on the space of the two equal eigenvalues, against a difference quotient along a direction.
-    way = matrix(3, 3)
+    way = matrix(4, 4)
     way = way + way.T
-    weights = matrix(3, 3)
+    weights = matrix(4, 4)
 
     def projection(a: Any) -> Any:
         vectors = np.linalg.eigh(a)[1][:, 1:]
         return np.sum((vectors @ vectors.T) * weights)
 
-    start = np.diag([1.0, 2.0, 2.0])
+    start = basis @ np.diag([1.0, 2.0, 2.0, 2.0]) @ basis.T
+    start = (start + start.T) / 2
     with double_precision():
         found = functional.jvp(projection, (start,), (way,))[1].item()
     eps = 1e-6
@@ -147,7 +149,21 @@ def polar(a: Any) -> Any:
     return u @ vt
 
 
-@pytest.mark.parametrize("array", [np.eye(3), 2 * np.eye(3)[:, [1, 2, 0]], np.diag([1.0, 3.0, 3.0]), np.eye(4)[:, :2]])
+ROTATION = np.linalg.qr(matrix(4, 4))[0]
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.eye(3),
+        2 * np.eye(3)[:, [1, 2, 0]],
+        np.diag([1.0, 3.0, 3.0]),
+        np.eye(4)[:, :2],
+        2 * ROTATION,
+        ROTATION[:, :3],
+        ROTATION @ np.diag([1.0, 3.0, 3.0, 3.0]) @ ROTATION[::-1],
+    ],
+)
 def test_products_of_singular_vectors_at_equal_singular_values(array: Array) -> None:
     check_derivatives(polar, array, second=False, rtol=1e-5)
 
@@ -302,3 +318,10 @@ def test_multi_dot_takes_the_cheap_way() -> None:
     product = linalg.multi_dot([a, b, c])
     # a @ (b @ c): 200 multiplications instead of 7,500.
     assert [parent.shape for parent in product.parents] == [(50, 2), (2, 1)]
+
+
+def test_a_gradient_that_is_no_number_stays_so() -> None:
+    for function in (lambda a: linalg.eigh(a)[1], lambda a: linalg.svd(a)[0]):
+        a = parameter([[2.0, 1.0], [1.0, 3.0]])
+        function(a).backward(np.full((2, 2), np.nan))
+        assert np.isnan(grad_of(a)).all()

@@ -65,6 +65,15 @@ def test_matmul_does_no_work_for_an_input() -> None:
     assert result.grad_fn(result, np.ones((4, 2), np.float32))[0] is None
 
 
+def test_contractions_do_no_work_for_an_input() -> None:
+    w, x = parameter(np.ones((3, 2))), tensor(np.ones((4, 3)))
+    for result in (math.einsum("ij,jk->ik", x, w), math.tensordot(x, w, 1)):
+        assert result.grad_fn is not None
+        by_input, by_parameter = result.grad_fn(result, np.ones((4, 2), np.float32))
+        assert by_input is None
+        assert by_parameter is not None
+
+
 @pytest.mark.parametrize(
     "wrong", [((2, 3), (2, 3)), ((), (2,)), ((2,), ()), ((3, 2, 2), (2, 2, 2)), ((5, 2, 3), (2, 4))]
 )

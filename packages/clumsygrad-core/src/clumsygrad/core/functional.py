@@ -37,6 +37,8 @@ from .types import TensorLike
 
 R = TypeVar("R")
 
+__all__ = ["checkpoint", "grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp"]
+
 _INPUT = TensorType.INPUT
 _PARAMETER = TensorType.PARAMETER
 

@@ -47,19 +47,32 @@ def pieces(row: Array, shapes: tuple[Shape, ...]) -> list[Array]:
     return found
 
 
-def quotient(numerator: Array, denominator: Array) -> Array:
+def _most(*parts: Array) -> Array:
+    """Return the largest absolute value in each matrix, over several stacks of them, as an array that broadcasts."""
+    most: Array = np.maximum.reduce(
+        [np.abs(np.asarray(part)).max(axis=(-1, -2), keepdims=True, initial=0) for part in parts]
+    )
+    return most
+
+
+def quotient(numerator: Array, denominator: Array, size: Array, scale: Array) -> Array:
     """Return ``numerator / denominator`` for a numerator that vanishes wherever the denominator does.
 
-    At a denominator of 0 it gives 0 for a numerator that is 0 but for rounding, and NaN for any other: there the
-    gradient doesn't exist.
+    Where the denominator is 0 but for rounding, the result is 0 for a numerator that is so, too, and NaN for any other:
+    there the gradient doesn't exist.
+
+    Args:
+        numerator: matrices.
+        denominator: matrices of the same shape, or one that broadcasts.
+        size: how large the numbers are of which the denominator is a sum or difference.
+        scale: how large those are of which the numerator is made.
     """
-    zero = denominator == 0
-    if not np.any(zero):
-        return cast("Array", numerator / denominator)
-    size = np.abs(np.asarray(numerator))
-    most = size.max(axis=(-1, -2), keepdims=True, initial=0)
-    rounding = 16 * max(size.shape[-2:]) * float(np.finfo(size.dtype).eps) * most
-    undefined = np.logical_and(zero, size > rounding)
+    eps = float(np.finfo(size.dtype).eps)
+    zero = np.abs(np.asarray(denominator)) <= 8 * eps * size
+    if not zero.any():
+        return numerator / denominator
+    rounding = 16 * eps * max(numerator.shape[-2:]) * scale
+    undefined = np.logical_and(zero, np.abs(np.asarray(numerator)) > rounding)
     value = numerator / np.where(zero, 1, denominator)
     return np.where(undefined, np.nan, np.where(zero, 0, value))
 
@@ -153,9 +166,10 @@ def eigh_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     values_grad, vectors_grad = pieces(grad, shapes)
     unit = np.eye(values.shape[-1], dtype=grad.dtype)
     turned = transposed(vectors) @ vectors_grad
+    size, scale = _most(values[..., None, :]), _most(turned)
     # Only a rotation keeps the vectors orthonormal: it is what they can do, and what counts in their gradient.
     turned = (turned - transposed(turned)) / 2
-    inner = quotient(turned, _differences(values)) + unit * values_grad[..., None, :]
+    inner = quotient(turned, _differences(values), size, scale) + unit * values_grad[..., None, :]
     result = vectors @ inner @ transposed(vectors)
     return ((result + transposed(result)) / 2,)
 
@@ -203,17 +217,19 @@ def svd_backward(tensor: Tensor, grad: Array) -> GradientTuple:
     vt, vt_grad = vt[..., :number, :], vt_grad[..., :number, :]
     v, v_grad = transposed(vt), transposed(vt_grad)
     turned_u, turned_v = transposed(u) @ u_grad, transposed(v) @ v_grad
+    size, scale = _most(s[..., None, :]), _most(turned_u, turned_v)
     turned_u, turned_v = turned_u - transposed(turned_u), turned_v - transposed(turned_v)
     unit = np.eye(number, dtype=grad.dtype)
     sums = s[..., None, :] + s[..., :, None]
-    inner = (quotient(turned_u + turned_v, _differences(s)) + quotient(turned_u - turned_v, sums)) / 2
+    inner = quotient(turned_u + turned_v, _differences(s), size, scale)
+    inner = (inner + quotient(turned_u - turned_v, sums, size, scale)) / 2
     result = u @ (inner + unit * s_grad[..., None, :]) @ vt
     if u.shape[-2] > number:
         leaving = u_grad - u @ (transposed(u) @ u_grad)
-        result = result + quotient(leaving, s[..., None, :] + np.zeros_like(leaving)) @ vt
+        result = result + quotient(leaving, s[..., None, :], size, _most(u_grad)) @ vt
     if v.shape[-2] > number:
         leaving = v_grad - v @ (vt @ v_grad)
-        result = result + u @ transposed(quotient(leaving, s[..., None, :] + np.zeros_like(leaving)))
+        result = result + u @ transposed(quotient(leaving, s[..., None, :], size, _most(v_grad)))
     return (result,)
 
 
