@@ -321,7 +321,8 @@ def test_multi_dot_takes_the_cheap_way() -> None:
 
 
 def test_a_gradient_that_is_no_number_stays_so() -> None:
-    for function in (lambda a: linalg.eigh(a)[1], lambda a: linalg.svd(a)[0]):
+    functions: list[Any] = [lambda a: linalg.eigh(a)[1], lambda a: linalg.svd(a)[0]]
+    for function in functions:
         a = parameter([[2.0, 1.0], [1.0, 3.0]])
         function(a).backward(np.full((2, 2), np.nan))
         assert np.isnan(grad_of(a)).all()
