@@ -68,15 +68,20 @@ def find_blame(subject: Subject, rng: np.random.Generator) -> tuple[str, ...]:
     nodes = graph_nodes(call.outputs)
     if len(nodes) > _NODES or sum(node.size for node in nodes) > _ELEMENTS:
         return ()
-    moving = depending_on(nodes, call.leaves)
-    tested = [node for node in nodes if node.id in moving and node.grad_fn is not None and node.parents]
-    faults: dict[str, _Fault] = {}
     try:
         tangents = [_Tangents(subject, nodes, direction) for direction in _directions(subject, rng)]
     except _Changed:
         return ()
-    # A node reads its parents' values when its backward function is called: not from a later call's parameters.
-    for node in tested:
+    # A backward function reads its parents' values when it is called, and the calls above may have moved parameters.
+    call = subject(subject.values)
+    nodes = graph_nodes(call.outputs)
+    for tangent in tangents:
+        tangent.name(nodes)
+    moving = depending_on(nodes, call.leaves)
+    faults: dict[str, _Fault] = {}
+    for node in nodes:
+        if node.id not in moving or node.grad_fn is None or not node.parents:
+            continue
         fault = _examine(node, tangents, rng)
         if fault is None:
             continue
@@ -109,6 +114,9 @@ def _directions(subject: Subject, rng: np.random.Generator) -> list[tuple[Values
 class _Tangents:
     """How fast the value of each node changes along one direction, by node id."""
 
+    slope: dict[int, Values]
+    error: dict[int, Values]
+
     def __init__(self, subject: Subject, nodes: Sequence[Tensor], direction: Sequence[Values]) -> None:
         def form(items: Sequence[Tensor]) -> list[tuple[str, tuple[int, ...]]]:
             return [(operation_of(item), item.shape) for item in items]
@@ -133,15 +141,20 @@ class _Tangents:
         base = evaluate(0.0)
         size = max((float(np.max(np.abs(value), initial=0.0)) for value in subject.values), default=0.0)
         column = differentiate(evaluate, base, step_for(1.0, 1e-4), 1e-7, size=size, tries=1)
-        self.slope: dict[int, Values] = {}
-        self.error: dict[int, Values] = {}
+        self._slopes: list[Values] = []
+        self._errors: list[Values] = []
         start = 0
         for node in nodes:
             part = slice(start, start + node.size)
             start += node.size
             smooth = column.finding[part] == Finding.SMOOTH
-            self.slope[node.id] = np.where(smooth, column.slope[part], np.nan).reshape(node.shape)
-            self.error[node.id] = column.error[part].reshape(node.shape)
+            self._slopes.append(np.where(smooth, column.slope[part], np.nan).reshape(node.shape))
+            self._errors.append(column.error[part].reshape(node.shape))
+
+    def name(self, nodes: Sequence[Tensor]) -> None:
+        """Apply to another call's nodes, in the same order."""
+        self.slope = {node.id: slope for node, slope in zip(nodes, self._slopes, strict=True)}
+        self.error = {node.id: error for node, error in zip(nodes, self._errors, strict=True)}
 
 
 def _examine(node: Tensor, tangents: Sequence[_Tangents], rng: np.random.Generator) -> _Fault | None:

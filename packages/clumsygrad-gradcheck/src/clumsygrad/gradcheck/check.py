@@ -71,8 +71,10 @@ def run_check(subject: Subject, options: Options) -> tuple[GradientReport, Excep
         if agreed and not problems:
             problems, more = _unreached(inputs, number)
             notes += more
-        blame = () if agreed else find_blame(subject, options.rng)
-        hints = () if agreed else find_hints(inputs)
+        # Numbers that nobody knows well accuse no one.
+        accused = not agreed and all(problem.kind != "inaccurate" for problem in problems)
+        blame = find_blame(subject, options.rng) if accused else ()
+        hints = find_hints(inputs) if accused else ()
         return (
             GradientReport(agreed and not problems, inputs, number, tuple(problems), tuple(notes), blame, hints),
             None,

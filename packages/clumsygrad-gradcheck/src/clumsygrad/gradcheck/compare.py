@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from .differences import Column, Finding, differentiate
+from .differences import Column, Evaluate, Finding, differentiate
 from .options import Counter, Options, step_for
 from .report import InputReport, Problem
 from .subject import Call, Subject, Values, format_index
@@ -20,9 +20,13 @@ _SAFETY: Final = 3.0
 # What rounding may do to small entries of a gradient, relative to the largest entry of its row, and of all.
 _FLOOR: Final = 1e-11
 _DEEP_FLOOR: Final = 1e-15
+# The accuracy, relative to the largest derivative, below which there is a note, and below which there is no passing.
+_KNOWN: Final = 1e-6
+_UNKNOWN: Final = 1e-5
 # How many disagreements are confirmed with all step sizes before the rest is believed.
 _CONFIRMED: Final = 2
 _TINY: Final = 1e-300
+_ROUNDING: Final = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,12 @@ class Task:
     def value(self) -> Values:
         """The input itself."""
         return self.subject.values[self.position]
+
+    @property
+    def magnitude(self) -> float:
+        """The size of the numbers that the outputs are made of, as far as rounding is concerned."""
+        sizes = [float(np.max(np.abs(values), initial=0.0)) for values in (*self.subject.values, self.base)]
+        return min(max(sizes), 1e3)
 
     def place(self, index: int) -> str:
         """Name what a column of the comparison is about."""
@@ -103,7 +113,10 @@ class Comparison:
             wrong[:, index] = ~(difference[:, index] <= tolerance[:, index]) & ~excluded[:, index]
             confirmed += bool(wrong[:, index].any())
         kinked = np.array([bool(column.finding.any()) for column in columns])
-        self._report_doubt(task, numeric, doubt, scale, wrong, kinked)
+        self._report_roughness(task, directions, wrong)
+        slopes = np.stack([np.maximum(np.abs(column.below), np.abs(column.above)) for column in columns], 1)
+        moved = np.abs(task.rows) @ np.where(np.isfinite(slopes), slopes, 0.0)
+        self._report_doubt(task, numeric, doubt, np.maximum(scale, moved), wrong, kinked)
         if not task.reached and wrong.any():
             self.problems.append(
                 Problem(
@@ -151,6 +164,28 @@ class Comparison:
             self.notes.append(f"kink in {kink}: any value between them was accepted")
         return task.options.allow_kinks
 
+    def _report_roughness(self, task: Task, directions: list[int | Values], wrong: npt.NDArray[np.bool_]) -> None:
+        """Report values that don't lie on a smooth curve, from which no slope can be had."""
+        if not wrong.any():
+            return
+        row, index = (int(part) for part in np.argwhere(wrong)[0])
+        evaluate, size = _evaluation(task, directions[index])
+        step = step_for(size, task.options.eps)
+        places = np.linspace(-1.0, 1.0, 11)
+        values = np.stack([task.rows[row] @ evaluate(place * step) for place in places])
+        if not np.isfinite(values).all():
+            return
+        curve = np.polynomial.Polynomial.fit(places, values, 4)
+        rough = float(np.max(np.abs(values - curve(places))))
+        if rough > 1e-11 * float(np.max(np.abs(values))):
+            self.problems.append(
+                Problem(
+                    "inaccurate",
+                    f"by {task.place(index)} the outputs scatter by {rough:.2g} around a smooth curve. The function "
+                    "computes with less than double precision, or cancels large numbers",
+                )
+            )
+
     def _report_doubt(
         self,
         task: Task,
@@ -164,18 +199,20 @@ class Comparison:
         flat = np.abs(task.value).ravel()[task.elements]
         sizes = np.maximum(1.0, np.append(flat, [np.max(flat)] * (numeric.shape[1] - len(flat))))
         natural = np.abs(task.rows) @ np.abs(task.base)[:, None] / sizes
-        unclear = ~wrong & ~kinked & (doubt > 1e-6 * np.maximum(scale, natural)) & (doubt > 1e-3 * np.abs(numeric))
-        if wrong.any() or not unclear.any():
+        known = np.maximum(np.maximum(scale, natural), 1e-6 * task.magnitude)
+        unclear = np.where(wrong | kinked, 0.0, _SAFETY * doubt / np.maximum(known, _TINY))
+        row, index = (int(part) for part in np.unravel_index(int(np.argmax(unclear)), unclear.shape))
+        if wrong.any() or unclear[row, index] <= _KNOWN:
             return
-        row, index = np.argwhere(unclear)[0]
-        self.problems.append(
-            Problem(
-                "inaccurate",
-                f"the derivative by {task.place(int(index))} is {numeric[row, index]:.6g} with an error of about "
-                f"{doubt[row, index]:.2g}. The function computes with less than double precision, or cancels large "
-                "numbers; check it at smaller values",
-            )
+        text = (
+            f"the derivative by {task.place(index)} is {numeric[row, index]:.6g} with an error of about "
+            f"{doubt[row, index]:.2g}. The function computes with less than double precision, cancels large numbers "
+            "or bends sharply"
         )
+        if unclear[row, index] <= _UNKNOWN:
+            self.notes.append(f"only roughly known: {text}")
+        else:
+            self.problems.append(Problem("inaccurate", f"{text}; check it at other values"))
 
 
 def _directions(task: Task) -> list[int | Values]:
@@ -188,6 +225,17 @@ def _directions(task: Task) -> list[int | Values]:
 
 def _column(task: Task, direction: int | Values, *, thorough: bool = False) -> Column:
     """Return the finite differences of all outputs by one element, or along a direction."""
+    evaluate, size = _evaluation(task, direction)
+    step = step_for(size, task.options.eps)
+    noise = 64 * _ROUNDING * task.magnitude
+    column = differentiate(evaluate, task.base, step, task.options.rtol, size=size, thorough=thorough, noise=noise)
+    if not thorough:
+        task.counter.step()
+    return column
+
+
+def _evaluation(task: Task, direction: int | Values) -> tuple[Evaluate, float]:
+    """Return the outputs as a function of the distance along a direction, and the size of what moves."""
     value, values = task.value, task.subject.values
     index = np.unravel_index(direction, value.shape) if isinstance(direction, int) else ()
     weight = 1.0 if isinstance(direction, int) else direction
@@ -197,12 +245,7 @@ def _column(task: Task, direction: int | Values, *, thorough: bool = False) -> C
         moved[index] += distance * weight
         return task.subject((*values[: task.position], moved, *values[task.position + 1 :])).flat()
 
-    size = float(np.max(np.abs(value[index])))
-    step = step_for(size, task.options.eps)
-    column = differentiate(evaluate, task.base, step, task.options.rtol, size=size, thorough=thorough)
-    if not thorough:
-        task.counter.step()
-    return column
+    return evaluate, float(np.max(np.abs(value[index])))
 
 
 def _along(jacobian: Values, direction: int | Values) -> Values:
@@ -212,8 +255,10 @@ def _along(jacobian: Values, direction: int | Values) -> Values:
 
 
 def _project(rows: Values, column: Column) -> tuple[Values, Values]:
-    """Combine the derivatives of single outputs, and their errors, which are independent."""
-    return rows @ column.slope, np.sqrt(np.square(rows) @ np.square(column.error))
+    """Combine the derivatives of single outputs, and their errors: independent ones, but for the gaps of kinks."""
+    kinks = column.finding == Finding.KINK
+    independent = np.sqrt(np.square(rows) @ np.square(np.where(kinks, 0.0, column.error)))
+    return rows @ column.slope, independent + np.abs(rows) @ np.where(kinks, column.error / _SAFETY, 0.0)
 
 
 def _tolerance(task: Task, numeric: Values, doubt: Values, scale: Values) -> Values:
@@ -221,8 +266,7 @@ def _tolerance(task: Task, numeric: Values, doubt: Values, scale: Values) -> Val
     floor = _FLOOR * scale + _DEEP_FLOOR * largest
     if largest <= float(np.max(doubt)):
         # The derivative is zero as far as can be seen, and what is left in the gradient is rounding.
-        sizes = [float(np.max(np.abs(tensor.data), initial=0.0)) for tensor in (*task.call.leaves, *task.call.outputs)]
-        floor = floor + 1e-13 * min(max(sizes), 1e3)
+        floor = floor + 1e-13 * task.magnitude
     tolerance: Values = task.options.atol + task.options.rtol * np.abs(numeric) + _SAFETY * doubt + floor
     return tolerance
 

@@ -13,7 +13,7 @@ References:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -94,6 +94,7 @@ def differentiate(
     size: float = 0.0,
     thorough: bool = False,
     tries: int | None = None,
+    noise: float = 0.0,
 ) -> Column:
     """Return the derivative of ``evaluate`` at distance 0.
 
@@ -105,10 +106,13 @@ def differentiate(
         size: the magnitude of what the distance is added to, which limits how well a step is resolved.
         thorough: try all steps, and let neighbouring ones vouch for each other.
         tries: how many other steps to try at most, where the first one doesn't do; None for all.
+        noise: how much of a change of the outputs may be rounding on the way to them, and is no kink or jump.
     """
     with np.errstate(all="ignore"):
         first = _level(evaluate, base, step, size)
         levels = [first]
+        steady = first.finite & (np.abs(first.gap) < 0.25 * np.abs(first.fine))
+        steady &= np.abs(first.fine) > 16 * first.rounding
         missing = ~first.settles(rtol)
         # Where rounding is what limits the accuracy, a smaller step makes it worse.
         limit = first.usable & (first.rounding >= 0.5 * first.error)
@@ -120,11 +124,12 @@ def differentiate(
             if step * factor <= 64 * _ROUNDING * size:
                 continue
             level = _level(evaluate, base, step * factor, size)
+            # What moves steadily at one step and not at all at a smaller one climbs the stairs of a coarse rounding.
+            level = replace(level, usable=level.usable & ~(level.still & steady))
             levels.append(level)
             missing &= ~level.settles(rtol)
         slope, error = _vouched(levels) if thorough else _best(levels)
-        finding = _classify(levels, slope, error)
-        finest = min(levels, key=lambda level: level.step)
+        finding = _classify(levels, slope, error, noise)
         lost = ~np.isfinite(error)
         for level in sorted(levels, key=lambda level: level.rounding.max(initial=0.0)):
             rescued = lost & level.finite & ((level.error < error) | ~np.isfinite(error))
@@ -136,8 +141,8 @@ def differentiate(
         error[kinks] = np.abs(shown.gap[kinks]) / 2
         nothing = finding >= Finding.JUMP
         slope[nothing] = error[nothing] = 0.0
-        below = np.where(kinks, shown.below, finest.below)
-        above = np.where(kinks, shown.above, finest.above)
+        below = np.where(kinks, shown.below, first.below)
+        above = np.where(kinks, shown.above, first.above)
         return Column(slope, error, finding, below, above)
 
 
@@ -181,7 +186,7 @@ def _vouched(levels: Sequence[_Level]) -> tuple[Values, Values]:
     return slope, error
 
 
-def _classify(levels: Sequence[_Level], slope: Values, error: Values) -> npt.NDArray[np.int8]:
+def _classify(levels: Sequence[_Level], slope: Values, error: Values, noise: float) -> npt.NDArray[np.int8]:
     finding = np.full(error.shape, Finding.SMOOTH, np.int8)
     if len(levels) == 1 and np.isfinite(error).all():
         return finding
@@ -196,9 +201,9 @@ def _classify(levels: Sequence[_Level], slope: Values, error: Values) -> npt.NDA
         # function shrinks with the step, and that of rounding grows against it.
         ratio = np.abs(narrow.gap) / np.abs(wide.gap)
         steady = (ratio > 0.2) & (ratio < 5 * (wide.step / narrow.step) ** 0.5)
-        finding[lost & both & steady & (np.abs(wide.gap) > 16 * wide.rounding)] = Finding.KINK
+        finding[lost & both & steady & (np.abs(wide.gap) > 16 * wide.rounding + noise / wide.step)] = Finding.KINK
         # At a jump the slopes grow in proportion as the step shrinks.
         growth = np.abs(narrow.fine) / np.abs(wide.fine) * narrow.step / wide.step
         jump = unsure & both & (growth > 0.5) & (growth < 2) & (np.abs(narrow.fine) > 1.5 * np.abs(narrow.coarse))
-        finding[jump & (np.abs(wide.fine) > 64 * wide.rounding)] = Finding.JUMP
+        finding[jump & (np.abs(wide.fine) > 64 * wide.rounding + noise / wide.step)] = Finding.JUMP
     return finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import Context
-from typing import Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,8 @@ class ModuleLike(Protocol):
     ``named_parameters()`` is used where there is one, for the report, and so is ``named_buffers()``, to put state back.
     """
 
-    def __call__(self, *args: Tensor) -> object:
+    # Any and nothing else lets modules of every signature pass.
+    def __call__(self, *args: Any, **kwargs: Any) -> object:
         """Compute the output."""
         ...
 
@@ -128,7 +129,10 @@ def _named_parameters(module: ModuleLike) -> list[tuple[str, Tensor]]:
         else [(f"parameter {position}", item) for position, item in enumerate(module.parameters())]
     )
     # A parameter that is shared is one value to move.
-    return list({id(item): (name, item) for name, item in reversed(found)}.values())[::-1]
+    once: dict[int, tuple[str, Tensor]] = {}
+    for name, item in found:
+        once.setdefault(id(item), (name, item))
+    return list(once.values())
 
 
 def _buffers(module: ModuleLike) -> list[Tensor | npt.NDArray[np.generic]]:
