@@ -56,12 +56,19 @@ UNARY: dict[str, tuple[float, float]] = {
     "exp": (-2, 2), "expm1": (-2, 2), "log": (0.5, 3), "log1p": (-0.5, 2), "log2": (0.5, 3), "log10": (0.5, 3),
     "sqrt": (0.5, 3), "square": (-2, 2), "reciprocal": (0.5, 2), "sin": (-3, 3), "cos": (-3, 3), "tan": (-1, 1),
     "arcsin": (-0.8, 0.8), "arccos": (-0.8, 0.8), "arctan": (-3, 3), "sinh": (-2, 2), "cosh": (-2, 2),
-    "tanh": (-2, 2), "erf": (-2, 2), "negative": (-2, 2),
+    "tanh": (-2, 2), "erf": (-2, 2), "negative": (-2, 2), "positive": (-2, 2), "exp2": (-2, 2), "cbrt": (0.5, 3),
+    "arcsinh": (-2, 2), "arccosh": (1.2, 3), "arctanh": (-0.8, 0.8), "degrees": (-3, 3), "radians": (-180, 180),
+    "sinc": (-2, 2), "nan_to_num": (-2, 2),
 }  # fmt: skip
 
 PAIRS: tuple[tuple[Shape, Shape], ...] = (
     ((), ()), ((3,), (3,)), ((2, 1), (3,)), ((3,), (2, 1)), ((1, 3), (2, 3)), ((0, 3), (3,)), ((), (2, 3)),
     ((2, 3), ()), ((2, 3), (2, 3)), ((2, 1, 3), (2, 1)),
+)  # fmt: skip
+
+BINARY = (
+    "add", "subtract", "multiply", "divide", "power", "arctan2", "hypot", "maximum", "minimum", "fmax", "fmin",
+    "logaddexp", "remainder",
 )  # fmt: skip
 
 
@@ -70,7 +77,7 @@ def elementwise(math: Any) -> Iterator[Case]:
         function = getattr(math, name)
         for shape in SHAPES:
             yield Case(name, f"{shape}", function, (draw(shape, low, high, seed=f"{name}{shape}"),))
-    for name in ("abs", "sign"):
+    for name in ("abs", "sign", "floor", "ceil", "trunc", "round"):
         for shape in SHAPES:
             yield Case(name, f"{shape}", getattr(math, name), (spread(shape, f"{name}{shape}"),))
     for shape in SHAPES:
@@ -84,7 +91,7 @@ def elementwise(math: Any) -> Iterator[Case]:
 
 
 def binary(math: Any) -> Iterator[Case]:
-    for name in ("add", "subtract", "multiply", "divide", "power", "arctan2", "hypot", "maximum", "minimum"):
+    for name in BINARY:
         function = getattr(math, name)
         for left, right in PAIRS:
             pair = draw(left, 0.5, 2, seed=f"{name}{left}"), draw(right, 2.1, 3, seed=f"{name}{right}r")
@@ -96,9 +103,9 @@ def binary(math: Any) -> Iterator[Case]:
         yield Case(name, "array right", lambda x, f=function: f(x, np.array([1, 2, 3])), (x - 0.123,))
         yield Case(name, "scalar left", lambda x, f=function: f(2.5, x), (x,))
         yield Case(name, "array left", lambda x, f=function: f([[3], [4]], x), (x,))
-        if name not in ("maximum", "minimum"):
+        if name not in ("maximum", "minimum", "fmax", "fmin", "remainder"):
             yield Case(name, "itself", lambda x, f=function: f(x, x), (x,))
-    for name in ("subtract", "divide", "power"):
+    for name in ("subtract", "divide", "power", "remainder"):
         function = getattr(math, name)
         yield Case(f"r{name}", "scalar", lambda x, f=function: f(2.5, x), (draw((3,), 0.5, 2, seed=name),))
     for exponent in (0, 1, 2, 3, -1, 0.5, -0.5):
@@ -396,6 +403,74 @@ def linear(math: Any) -> Iterator[Case]:
         yield case("multi_dot", f"{shapes}", lambda *factors: la.multi_dot(list(factors)), *shapes)
 
 
+def everyday(math: Any) -> Iterator[Case]:
+    def case(name: str, label: str, function: Function, *shapes: Shape) -> Case:
+        inputs = tuple(spread(shape, f"{name}{label}{place}") for place, shape in enumerate(shapes))
+        return Case(name, label, function, inputs)
+
+    def joined(parts: Sequence[Any]) -> Any:
+        return math.concatenate([math.flatten(part) * (place + 1.0) for place, part in enumerate(parts)])
+
+    yield Case("sinc", "at zero", math.sinc, (np.array([0.0, 0.1, -0.15, 0.2]),))
+    yield Case("cbrt", "negative", math.cbrt, (np.array([-2.0, -0.5]),))
+    yield case("round", "decimals", lambda x: math.round(x, 1), (2, 3))
+    for shape, axis in AXES:
+        for keepdims in (False, True):
+            label = f"{shape}-{axis}{'-kept' * keepdims}"
+            options = {"axis": axis, "keepdims": keepdims}
+            for name in ("ptp", "nansum", "nanmean"):
+                function = getattr(math, name)
+                yield case(name, label, lambda x, f=function, options=options: f(x, **options), shape)
+            if 0 not in shape and axis != ():
+                yield case("median", label, lambda x, options=options: math.median(x, **options), shape)
+                yield case("average", label, lambda x, options=options: math.average(x, **options), shape)
+    for axis in (0, 1, -1):
+        length = (2, 3)[axis]
+        weights = draw((length,), 0.5, 1.5, seed=f"weights{axis}")
+        x = spread((2, 3), f"average{axis}")
+        yield Case("average", f"vector {axis}", lambda x, w, a=axis: math.average(x, a, weights=w), (x, weights))
+        yield Case(
+            "average",
+            f"matrix {axis}",
+            lambda x, w, a=axis: math.average(x, axis=a, weights=w),
+            (x, draw((2, 3), 0.5, 1.5, seed="weights")),
+        )
+    for n, axis in ((0, 0), (1, -1), (1, 0), (2, 1), (1, -2), (3, 0)):
+        yield case("diff", f"{n}-{axis}", lambda x, n=n, axis=axis: math.diff(x, n, axis), (3, 4))
+    for axis in (0, -1):
+        yield case("trapezoid", f"{axis}", lambda y, axis=axis: math.trapezoid(y, dx=0.5, axis=axis), (3, 3))
+        yield case("trapezoid", f"places {axis}", lambda y, x, axis=axis: math.trapezoid(y, x, axis=axis), (3, 3), (3,))
+        yield case("trapezoid", f"grid {axis}", lambda y, x, axis=axis: math.trapezoid(y, x, axis=axis), (3, 3), (3, 3))
+    for shape in SHAPES:
+        for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+            yield case(name, f"{shape}", getattr(math, name), shape)
+        for name in ("hstack", "vstack", "dstack", "column_stack"):
+            function = getattr(math, name)
+            if len(shape) > (name == "column_stack"):
+                yield case(name, f"{shape}", lambda x, y, f=function: f([x, y, x]), shape, shape)
+    yield case("hstack", "lengths", lambda x, y: math.hstack([x, y]), (2, 1), (2, 3))
+    yield case("column_stack", "vectors", lambda x, y: math.column_stack([x, y]), (3,), (3,))
+    for axis in (None, 0, 1):
+        yield case("append", f"{axis}", lambda x, y, axis=axis: math.append(x, y, axis), (2, 3), (2, 3))
+    for name in ("hsplit", "vsplit"):
+        function = getattr(math, name)
+        for form in rows(2, [1], [1, 1]):
+            yield case(name, f"{form}", lambda x, f=function, form=form: joined(f(x, form)), (4, 4))
+    yield case("hsplit", "vector", lambda x: joined(math.hsplit(x, [1])), (3,))
+    yield case("fliplr", "matrix", math.fliplr, (2, 3))
+    for shape in ((3,), (2, 3)):
+        yield case("flipud", f"{shape}", math.flipud, shape)
+    for k in range(-1, 5):
+        yield case("rot90", f"{k}", lambda x, k=k: math.rot90(x, k), (2, 3))
+        yield case("rot90", f"{k} axes", lambda x, k=k: math.rot90(x, k, (-1, 0)), (2, 2, 3))
+    for shape in ((3,), (1,), (0,), (3, 2), (2, 3)):
+        for k in (0, 1, -2):
+            yield case("diag", f"{shape}-{k}", lambda x, k=k: math.diag(x, k), shape)
+    for indexing in ("xy", "ij"):
+        yield case("meshgrid", indexing, lambda *v, i=indexing: joined(math.meshgrid(*v, indexing=i)), (3,), (2,), (2,))
+    yield case("meshgrid", "one", lambda x: joined(math.meshgrid(x)), (3,))
+
+
 LAYOUTS: dict[str, Callable[[Array], Array]] = {}
 
 
@@ -455,7 +530,7 @@ class NumPy:
 
 def every_case(namespace: Any) -> list[Case]:
     """Return the table, with the functions of a namespace: ours, or NumPy."""
-    tables = (elementwise, reductions, running, shaping, indexing, matrix, linear)
+    tables = (elementwise, reductions, running, shaping, indexing, matrix, linear, everyday)
     cases = [case for table in tables for case in table(namespace)]
     cases.extend(layouts(cases))
     labels = Counter(map(str, cases))

@@ -63,7 +63,7 @@ def test_numpy_functions_build_the_graph(function: Any) -> None:
     [
         (np.linalg.eigvals, "np.linalg.eigvals"),
         (np.fft.fft, "np.fft"),
-        (np.median, "np.median"),
+        (lambda x: np.percentile(x, 50), "np.percentile"),
         (lambda x: np.gcd(x, x), "np.gcd"),
         (lambda x: np.add.reduceat(x, [0]), "np.add.reduceat"),
         (np.cov, "np.cov"),

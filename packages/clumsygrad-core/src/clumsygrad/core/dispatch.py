@@ -30,7 +30,7 @@ _UFUNCS_OF_VALUES: frozenset[np.ufunc] = frozenset({
 # What has no meaning for an operation on Tensors, whose result is a new float32 tensor; and what says nothing else.
 _REFUSED: dict[str, tuple[object, ...]] = {
     "out": (), "where": (True,), "dtype": (), "casting": ("same_kind",), "subok": (True, False), "initial": (),
-    "like": (), "signature": (), "order": ("C",), "device": ("cpu",),
+    "like": (), "signature": (), "order": ("C",), "device": ("cpu",), "copy": (True,),
 }  # fmt: skip
 
 # Constants for which a dtype of their own is an array of that type.

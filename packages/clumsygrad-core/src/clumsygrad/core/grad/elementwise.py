@@ -207,3 +207,92 @@ def where_backward(tensor: Tensor, grad: Array) -> GradientTuple:
         None if left._tensor_type is _INPUT else unbroadcast(np.where(mask, grad, 0), left._data.shape),
         None if right._tensor_type is _INPUT else unbroadcast(np.where(mask, 0, grad), right._data.shape),
     )
+
+
+def positive_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """The gradient itself."""
+    return (grad,)
+
+
+def exp2_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad * 2**x * ln(2)``."""
+    return (scaled(grad, math.log(2) * tensor._data),)
+
+
+def cbrt_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad / (3 cbrt(x)**2)``."""
+    return (scaled(grad, 1 / (3 * tensor._data * tensor._data)),)
+
+
+def arcsinh_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad / sqrt(x**2 + 1)``."""
+    return (grad / np.hypot(tensor._parents[0]._data, 1),)
+
+
+def arccosh_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad / sqrt(x**2 - 1)``."""
+    x = tensor._parents[0]._data
+    return (scaled(grad, 1 / np.sqrt((x - 1) * (x + 1))),)
+
+
+def arctanh_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """``grad / (1 - x**2)``."""
+    x = tensor._parents[0]._data
+    return (scaled(grad, 1 / ((1 - x) * (1 + x))),)
+
+
+def floor_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """Zero: constant but for steps."""
+    return (np.zeros_like(grad),)
+
+
+def ceil_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """Zero: constant but for steps."""
+    return (np.zeros_like(grad),)
+
+
+def trunc_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """Zero: constant but for steps."""
+    return (np.zeros_like(grad),)
+
+
+def round_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """Zero: constant but for steps."""
+    return (np.zeros_like(grad),)
+
+
+def remainder_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """The gradient for x, and minus the whole quotient times it for y."""
+    if len(tensor._parents) == 1:
+        return (grad,)
+    left, right = tensor._parents
+    x_grad = y_grad = None
+    if left._tensor_type is not _INPUT:
+        x_grad = unbroadcast(grad, left._data.shape)
+    if right._tensor_type is not _INPUT:
+        slope = np.round((tensor._data - left._data) / right._data)
+        y_grad = unbroadcast(scaled(grad, slope), right._data.shape)
+    return x_grad, y_grad
+
+
+def rremainder_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """Minus the whole quotient times the gradient: the tensor stands on the right of a scalar."""
+    value: float = tensor._extra["scalar_value"]
+    slope = np.round((tensor._data - value) / tensor._parents[0]._data)
+    return (scaled(grad, slope),)
+
+
+def logaddexp_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """For each operand the gradient times ``exp(x - result)``, 0 where both are -inf."""
+    result = np.where(tensor._data == -np.inf, 0, tensor._data)
+    return tuple(
+        None
+        if parent._tensor_type is _INPUT
+        else unbroadcast(scaled(grad, np.exp(parent._data - result)), parent._data.shape)
+        for parent in tensor._parents
+    )
+
+
+def nan_to_num_backward(tensor: Tensor, grad: Array) -> GradientTuple:
+    """The gradient where x is finite, else 0."""
+    return (np.where(np.isfinite(tensor._parents[0]._data), grad, 0),)

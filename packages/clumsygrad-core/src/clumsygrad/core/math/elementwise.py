@@ -7,24 +7,37 @@ import numpy as np
 from ..grad.elementwise import (
     abs_backward,
     arccos_backward,
+    arccosh_backward,
     arcsin_backward,
+    arcsinh_backward,
     arctan2_backward,
     arctan_backward,
+    arctanh_backward,
+    cbrt_backward,
+    ceil_backward,
     clip_backward,
     cos_backward,
     cosh_backward,
     erf_backward,
+    exp2_backward,
     exp_backward,
     expm1_backward,
+    floor_backward,
     hypot_backward,
     log1p_backward,
     log2_backward,
     log10_backward,
     log_backward,
+    logaddexp_backward,
     maximum_backward,
     minimum_backward,
+    nan_to_num_backward,
+    positive_backward,
     rarctan2_backward,
     reciprocal_backward,
+    remainder_backward,
+    round_backward,
+    rremainder_backward,
     sign_backward,
     sin_backward,
     sinh_backward,
@@ -32,6 +45,7 @@ from ..grad.elementwise import (
     square_backward,
     tan_backward,
     tanh_backward,
+    trunc_backward,
     where_backward,
 )
 from ..operand import binary, operand
@@ -411,6 +425,177 @@ def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     return create_node(np.where(mask, left._data, right), where_backward, (left,), extra)
 
 
+def positive(x: TensorLike) -> Tensor:
+    r"""Return :math:`+x`: the values again, as a result of their own.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.positive([1.0]).tolist()
+        [1.0]
+    """
+    x = as_tensor(x)
+    return create_node(x._data.copy(), positive_backward, (x,))
+
+
+def exp2(x: TensorLike) -> Tensor:
+    r"""Return :math:`2^x`, elementwise.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.exp2([3.0]).tolist()
+        [8.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.exp2(x._data), exp2_backward, (x,))
+
+
+def cbrt(x: TensorLike) -> Tensor:
+    r"""Return :math:`\sqrt[3] x`, elementwise, of negative numbers too; its gradient at 0 is +inf.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.cbrt([-8.0]).tolist()
+        [-2.0]
+    """
+    x = as_tensor(x)
+    return create_node(np.cbrt(x._data), cbrt_backward, (x,))
+
+
+def arcsinh(x: TensorLike) -> Tensor:
+    r"""Return the inverse of :math:`\sinh`, elementwise.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.arcsinh([0.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    return create_node(np.arcsinh(x._data), arcsinh_backward, (x,))
+
+
+def arccosh(x: TensorLike) -> Tensor:
+    r"""Return the inverse of :math:`\cosh`, elementwise: NaN below 1.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.arccosh([1.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.arccosh(x._data), arccosh_backward, (x,))
+
+
+def arctanh(x: TensorLike) -> Tensor:
+    r"""Return the inverse of :math:`\tanh`, elementwise: NaN outside of [-1, 1].
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.arctanh([0.0]).tolist()
+        [0.0]
+    """
+    x = as_tensor(x)
+    with np.errstate(all="ignore"):
+        return create_node(np.arctanh(x._data), arctanh_backward, (x,))
+
+
+def floor(x: TensorLike) -> Tensor:
+    r"""Return the largest whole number that is not above x, elementwise, with a gradient of 0.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.floor([-1.5, 1.5]).tolist()
+        [-2.0, 1.0]
+    """
+    x = as_tensor(x)
+    return create_node(np.floor(x._data), floor_backward, (x,))
+
+
+def ceil(x: TensorLike) -> Tensor:
+    r"""Return the smallest whole number that is not below x, elementwise, with a gradient of 0.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.ceil([-1.5, 1.5]).tolist()
+        [-1.0, 2.0]
+    """
+    x = as_tensor(x)
+    return create_node(np.ceil(x._data), ceil_backward, (x,))
+
+
+def trunc(x: TensorLike) -> Tensor:
+    r"""Return x without its fraction, elementwise, with a gradient of 0.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.trunc([-1.5, 1.5]).tolist()
+        [-1.0, 1.0]
+    """
+    x = as_tensor(x)
+    return create_node(np.trunc(x._data), trunc_backward, (x,))
+
+
+def round(x: TensorLike, decimals: int = 0) -> Tensor:
+    """Return ``x`` rounded to so many decimals, half to even, elementwise, with a gradient of 0.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.round([0.5, 1.5]).tolist()
+        [0.0, 2.0]
+    """
+    x = as_tensor(x)
+    return create_node(np.round(x._data, decimals), round_backward, (x,))
+
+
+def remainder(x: TensorLike, y: TensorLike) -> Tensor:
+    r"""Return :math:`x - y \lfloor x / y \rfloor`, elementwise: the remainder, with the sign of ``y``.
+
+    Example:
+        >>> from clumsygrad.core import Tensor
+        >>> (Tensor([-1.0, 7.0]) % 3).tolist()
+        [2.0, 1.0]
+    """
+    with np.errstate(all="ignore"):
+        return binary(np.remainder, x, y, remainder_backward, rremainder_backward)
+
+
+def rremainder(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return ``y % x``: the operator with the Tensor on the right."""
+    return remainder(y, x)
+
+
+def logaddexp(x: TensorLike, y: TensorLike) -> Tensor:
+    r"""Return :math:`\ln(e^x + e^y)`, elementwise, without overflow on the way.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.logaddexp([1000.0], [-1000.0]).tolist()
+        [1000.0]
+    """
+    with np.errstate(all="ignore"):
+        return binary(np.logaddexp, x, y, logaddexp_backward, logaddexp_backward)
+
+
+def nan_to_num(x: TensorLike, *, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Tensor:
+    """Return ``x`` with NaN and infinities replaced, elementwise; what was replaced gets a gradient of 0.
+
+    Args:
+        x: any shape.
+        nan: what stands for NaN.
+        posinf: what stands for infinity; the largest finite number by default.
+        neginf: what stands for -infinity; the smallest finite number by default.
+
+    Example:
+        >>> from clumsygrad.core import math
+        >>> math.nan_to_num([float("nan"), 1.0]).tolist()
+        [0.0, 1.0]
+    """
+    x = as_tensor(x)
+    data = np.nan_to_num(x._data, nan=nan, posinf=posinf, neginf=neginf)
+    return create_node(data, nan_to_num_backward, (x,))
+
+
 register(exp, exp_backward, numpy=(np.exp,), methods=("exp",))
 register(expm1, expm1_backward, numpy=(np.expm1,), methods=("expm1",))
 register(log, log_backward, numpy=(np.log,), methods=("log",))
@@ -446,3 +631,17 @@ register(maximum, maximum_backward, numpy=(np.maximum,), methods=("maximum",))
 register(minimum, minimum_backward, numpy=(np.minimum,), methods=("minimum",))
 register(clip, clip_backward, numpy=(np.clip,), methods=("clip",))
 register(where, where_backward, numpy=(np.where,))
+register(positive, positive_backward, numpy=(np.positive, np.copy), methods=("__pos__",))
+register(exp2, exp2_backward, numpy=(np.exp2,), methods=("exp2",))
+register(cbrt, cbrt_backward, numpy=(np.cbrt,), methods=("cbrt",))
+register(arcsinh, arcsinh_backward, numpy=(np.arcsinh,), methods=("arcsinh",))
+register(arccosh, arccosh_backward, numpy=(np.arccosh,), methods=("arccosh",))
+register(arctanh, arctanh_backward, numpy=(np.arctanh,), methods=("arctanh",))
+register(floor, floor_backward, numpy=(np.floor,), methods=("floor",))
+register(ceil, ceil_backward, numpy=(np.ceil,), methods=("ceil",))
+register(trunc, trunc_backward, numpy=(np.trunc, np.fix), methods=("trunc",))
+register(round, round_backward, numpy=(np.round, np.around, np.rint), methods=("round",))
+register(remainder, remainder_backward, numpy=(np.remainder,), methods=("__mod__",))
+register(rremainder, rremainder_backward, methods=("__rmod__",))
+register(logaddexp, logaddexp_backward, numpy=(np.logaddexp,), methods=("logaddexp",))
+register(nan_to_num, nan_to_num_backward, numpy=(np.nan_to_num,), methods=("nan_to_num",))
