@@ -35,7 +35,7 @@ def torch() -> Step:
     with torch.no_grad():
         for parameter, value in zip(model.parameters(), seeded(_SHAPES), strict=True):
             parameter.copy_(torch.from_numpy(value))
-    return torch_training(model, lambda: (model(x)[0] ** 2).mean())
+    return torch_training(model, lambda: torch.mean(model(x)[0] ** 2))
 
 
 def autograd() -> Step:

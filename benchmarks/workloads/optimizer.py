@@ -59,7 +59,7 @@ def by_hand(number: int, size: int) -> Step:
         nonlocal time
         time += 1
         rate = 1e-3 / (1 - 0.9**time)
-        correction = 1 / np.sqrt(1 - 0.999**time)
+        correction = float(1 / np.sqrt(1 - 0.999**time))
         for arrays in zip(values, grads, first, second, strict=True):
             for start in range(0, size, block):
                 value, grad, mean, square = (array[start : start + block] for array in arrays)

@@ -25,13 +25,11 @@ def seeded(shapes: Sequence[tuple[int, ...]]) -> list[Array]:
 def fill(parameters: Mapping[str, Any], assign: Callable[[Any, Array], object]) -> None:
     """Give the same starting values to a model of any system whose parameters have PyTorch's names and shapes.
 
-    Vectors keep theirs: biases are zero or set to it, and the weights of a normalisation are one.
+    Biases become zero; the weights of a normalisation, vectors too, stay one.
     """
     names = sorted(parameters)
     for name, value in zip(names, seeded([tuple(parameters[name].shape) for name in names]), strict=True):
-        if value.ndim > 1:
-            assign(parameters[name], value)
-        elif "bias" in name:
+        if value.ndim > 1 or "bias" in name:
             assign(parameters[name], value)
 
 
@@ -48,13 +46,13 @@ class Adam:
     def step(self, grads: Sequence[Array]) -> None:
         self.time += 1
         rate = self.lr / (1 - 0.9**self.time)
-        correction = 1 / np.sqrt(1 - 0.999**self.time)
+        correction = float(1 / np.sqrt(1 - 0.999**self.time))
         for value, grad, first, second in zip(self.values, grads, self.first, self.second, strict=True):
-            first *= 0.9
-            first += 0.1 * grad
-            second *= 0.999
-            second += 0.001 * (grad * grad)
-            value -= rate * first / (np.sqrt(second) * np.float32(correction) + 1e-8)
+            np.multiply(first, 0.9, out=first)
+            np.add(first, 0.1 * grad, out=first)
+            np.multiply(second, 0.999, out=second)
+            np.add(second, 0.001 * (grad * grad), out=second)
+            np.subtract(value, rate * first / (np.sqrt(second) * correction + 1e-8), out=value)
 
 
 def clumsygrad_training(model: Any, loss: Callable[[], Any]) -> Step:
