@@ -34,8 +34,9 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_extensions", "_static"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-nitpicky = False
-suppress_warnings = ["config.cache"]
+nitpicky = True
+# Annotations name types of Python and NumPy, and type variables, that nothing here describes.
+nitpick_ignore_regex = [("py:class", ".*"), ("py:obj", r"clumsygrad\..*\.(Arrays|Model)")]
 
 # Markdown
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -63,7 +64,6 @@ toc_object_entries_show_parents = "hide"
 # Names of NumPy's and PyTorch's documentation: the lists are written here, so that no build needs the network.
 intersphinx_mapping = inventories.write_all(HERE / "_build" / "inventories")
 intersphinx_timeout = 1
-intersphinx_disabled_reftypes: list[str] = []
 
 # How it looks
 html_theme = "furo"

@@ -15,9 +15,13 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 from sphinx.pycode import ModuleAnalyzer
+from sphinx.util.nodes import make_refnode
 
 from clumsygrad.core import OPERATIONS, Operation
 
@@ -218,6 +222,23 @@ def _rst(text: str) -> str:
     return text.replace("`", "``")
 
 
+def short_reference(
+    app: Sphinx, environment: BuildEnvironment, node: addnodes.pending_xref, content: nodes.TextElement
+) -> nodes.reference | nodes.TextElement | None:
+    """Find a name that a docstring leaves unqualified where it is published; a private one is shown without a link."""
+    if node.get("refdomain") != "py" or not isinstance(node.get("reftarget"), str):
+        return None
+    target: str = node["reftarget"]
+    if target.rpartition(".")[2].startswith("_"):
+        return content
+    domain = environment.domains.python_domain
+    for module in MODULES:
+        found = domain.objects.get(f"{module}.{target}")
+        if found:
+            return make_refnode(app.builder, node["refdoc"], found.docname, found.node_id, content)
+    return None
+
+
 def public_default(
     _app: Sphinx, _what: str, _name: str, _value: object, _options: object, signature: str | None, result: str | None
 ) -> tuple[str | None, str | None]:
@@ -244,6 +265,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the writing of the pages."""
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("builder-inited", write_pages)
+    app.connect("missing-reference", short_reference)
     app.connect("autodoc-process-signature", public_default)
     app.connect("autodoc-process-docstring", plain_text, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -36,13 +36,14 @@ def _numpy() -> Iterable[tuple[str, str, str]]:
                 kind = "data" if isinstance(getattr(module, name), np.ufunc) else "function"
                 kind = "class" if inspect.isclass(getattr(module, name)) else kind
                 yield f"{prefix}.{name}", kind, f"reference/generated/{prefix}.{name}.html#$"
+    yield "numpy.exceptions.AxisError", "exception", "reference/generated/numpy.exceptions.AxisError.html#$"
     yield "numpy.random.Generator", "class", "reference/random/generator.html#$"
 
 
 def _torch() -> Iterable[tuple[str, str, str]]:
     """Name what has PyTorch's name here: layers, losses, functions, optimizers."""
     for name, value in vars(nn).items():
-        if inspect.isclass(value) and issubclass(value, nn.Module):
+        if inspect.isclass(value) and issubclass(value, nn.Module) and name != "Parameter":
             yield f"torch.nn.{name}", "class", f"generated/torch.nn.{name}.html#$"
     for name in _functions(functional):
         full = f"torch.nn.functional.{name}"
@@ -52,7 +53,7 @@ def _torch() -> Iterable[tuple[str, str, str]]:
     for name, value in vars(optim).items():
         if inspect.isclass(value) and name not in {"Lion", "ExponentialMovingAverage"}:
             yield f"torch.optim.{name}", "class", f"generated/torch.optim.{name}.html#$"
-    for name in ("Tensor", "no_grad", "autograd.grad", "autograd.Function", "autograd.gradcheck"):
+    for name in ("Tensor", "nn.Parameter", "no_grad", "autograd.grad", "autograd.Function", "autograd.gradcheck"):
         yield f"torch.{name}", "class", f"generated/torch.{name}.html#$"
 
 
