@@ -101,7 +101,7 @@ class LRScheduler(Schedule):
     Args:
         optimizer: the optimizer, whose learning rates are set at once.
         last_epoch: the number of steps taken before, -1 for none. To go on from a checkpoint,
-            :meth:`~Schedule.load_state_dict` is simpler.
+            ``load_state_dict`` is simpler.
 
     Attributes:
         base_lrs: the first learning rates, which are also in the groups, as ``"initial_lr"``.
