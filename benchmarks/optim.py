@@ -6,11 +6,6 @@ does hits both alike, and medians are compared.
 
 from __future__ import annotations
 
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
 import argparse
 from collections.abc import Callable
 from statistics import median
@@ -76,6 +71,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0, help="how long to measure each row")
     parser.add_argument("--runs", type=int, default=3, help="how often to repeat the table")
     arguments = parser.parse_args()
+    # NumPy's elementwise functions always use one.
     torch.set_num_threads(1)
     print(f"{'':24}{'ms':>9}   ratio to PyTorch's")
     print(f"{'':24}{'':>9}{'default':>11}{'foreach':>11}{'fused':>11}")
