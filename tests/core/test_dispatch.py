@@ -146,3 +146,40 @@ def test_plain_numpy_code_is_differentiable_unchanged() -> None:
     ]
     assert theta.grad is not None
     np.testing.assert_allclose(theta.grad, numeric, rtol=1e-4)
+
+
+def test_arguments_by_position_and_by_name() -> None:
+    values = np.array([[1.0, 2.0], [3.0, 5.0]], np.float32)
+    x = parameter(values)
+    calls: tuple[Any, ...] = (
+        lambda t: np.sum(t, 0, None, None, True), lambda t: np.var(t, 1, None, None, 1), lambda t: np.sum(a=t, axis=1),
+        lambda t: np.sum(t, dtype=np.float32), lambda t: np.reshape(t, (4, 1), order="C"),
+        lambda t: np.ravel(t, order="C"),
+        lambda t: np.cumsum(t, 1, None, None), lambda t: np.take(t, [1], 0, None, "clip"),
+        lambda t: np.add(t, 1, where=True),
+        lambda t: np.add.accumulate(t), lambda t: np.multiply.accumulate(t, axis=1), lambda t: np.multiply.reduce(t),
+        lambda t: np.minimum.reduce(t, axis=(0, 1)), lambda t: np.logaddexp.reduce(t),
+        lambda t: np.sort(t, 0, "stable"),
+        lambda t: np.nan_to_num(t, True, 1.0), lambda t: np.linalg.norm(t, 1, 0), lambda t: np.full_like(t, 2.0),
+    )  # fmt: skip
+    for call in calls:
+        result = call(x)
+        assert isinstance(result, Tensor)
+        np.testing.assert_allclose(result.data, call(values), rtol=1e-6)
+
+
+def test_arguments_that_are_refused() -> None:
+    x: Any = parameter([1.0, 2.0])
+    out = np.zeros(2, np.float32)
+    calls: tuple[tuple[str, Any], ...] = (
+        ("out", lambda: np.exp(x, out)), ("out", lambda: np.add(x, x, out=out)),
+        ("out", lambda: np.add(out, out, out=x)),
+        ("out", lambda: np.cumsum(x, 0, None, out)), ("out", lambda: np.add.reduce(x, out=out[0:1])),
+        ("out", lambda: np.clip(x, 0, 1, out)), ("where", lambda: np.add(x, 1, where=np.array([True, False]))),
+        ("where", lambda: np.sum(x, where=[True, False])), ("initial", lambda: np.max(x, initial=0.0)),
+        ("dtype", lambda: np.sum(x, dtype=np.float64)), ("order", lambda: np.ravel(x, order="F")),
+    )  # fmt: skip
+    for name, call in calls:
+        with pytest.raises(TypeError, match=rf"takes no {name}=.*t\.data"):
+            call()
+    assert not out.any()
