@@ -142,9 +142,8 @@ def export(target: Path) -> Path:
     return target / "committed"
 
 
-def build(source: Path, target: Path) -> list[Path]:
+def build(source: Path, target: Path, epoch: str) -> list[Path]:
     """Build an sdist of each package, and a wheel from it."""
-    epoch = run("git", "log", "-1", "--format=%ct").strip()
     builder = (sys.executable, "-m", "build", "--no-isolation", "-o", target)
     for member in MEMBERS:
         run(*builder, source / "packages" / f"clumsygrad-{member}", SOURCE_DATE_EPOCH=epoch)
@@ -153,9 +152,10 @@ def build(source: Path, target: Path) -> list[Path]:
 
 def check_archives(source: Path, target: Path) -> str:
     """Build twice and compare; let twine look at what was built."""
-    first = build(source, target)
+    epoch = run("git", "log", "-1", "--format=%ct").strip()
+    first = build(source, target, epoch)
     with tempfile.TemporaryDirectory() as again:
-        second = build(source, Path(again))
+        second = build(source, Path(again), epoch)
         differing = [
             a.name for a, b in zip(first, second, strict=True) if a.name != b.name or a.read_bytes() != b.read_bytes()
         ]
