@@ -345,12 +345,14 @@ def _checked_indices(
     if not indices.size:
         return indices, None
     counts = None
-    if ignore_index is not None:
+    low, high = int(np.minimum.reduce(indices, axis=None)), int(np.maximum.reduce(indices, axis=None))
+    # The usual number to ignore is below all classes, so that the range mostly tells that there is none.
+    if ignore_index is not None and low <= ignore_index <= high:
         ignored = indices == ignore_index
         if ignored.any():
             counts = ~ignored
             indices = np.where(ignored, 0, indices)
-    low, high = int(indices.min()), int(indices.max())
+            low, high = int(indices.min()), int(indices.max())
     if low < 0 or high >= shape[axis]:
         raise ValueError(
             f"class numbers lie between 0 and {shape[axis] - 1}, for {shape[axis]} classes; received "
