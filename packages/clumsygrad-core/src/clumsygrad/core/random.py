@@ -10,6 +10,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import cast
 
 import numpy as np
@@ -25,9 +26,6 @@ _INPUT = TensorType.INPUT
 __all__ = ["default_generator", "integers", "normal", "permutation", "rand", "randn", "seed", "uniform"]
 
 
-_DEFAULT = np.random.default_rng()
-
-
 def seed(n: int) -> None:
     """Start the default generator anew, so that what is drawn from it comes again.
 
@@ -39,9 +37,10 @@ def seed(n: int) -> None:
         >>> first == random.rand(3).tolist()
         True
     """
-    _DEFAULT.bit_generator.state = np.random.default_rng(n).bit_generator.state
+    default_generator().bit_generator.state = np.random.default_rng(n).bit_generator.state
 
 
+@cache
 def default_generator() -> np.random.Generator:
     """Return the generator that is used when none is passed: always the same, which :func:`seed` sets back.
 
@@ -50,7 +49,8 @@ def default_generator() -> np.random.Generator:
         >>> random.default_generator() is random.default_generator()
         True
     """
-    return _DEFAULT
+    # Made when it is first needed: numpy.random takes as long to import as all of this package.
+    return np.random.default_rng()
 
 
 def rand(shape: ShapeLike = (), *, tensor_type: TensorType = _INPUT, rng: np.random.Generator | None = None) -> Tensor:
@@ -185,7 +185,7 @@ def permutation(n: int, *, rng: np.random.Generator | None = None) -> npt.NDArra
 
 def _generator(rng: np.random.Generator | None) -> np.random.Generator:
     if rng is None:
-        return _DEFAULT
+        return default_generator()
     if not isinstance(cast("object", rng), np.random.Generator):
         raise TypeError(f"rng is a numpy.random.Generator; received {rng!r}. Make one by np.random.default_rng(seed)")
     return rng
