@@ -93,7 +93,7 @@ def module_page(module: ModuleType) -> str:
     single = len(groups) == 1
     for home, names in groups.items():
         if not single:
-            lines += _title(_heading(home, names), "-")
+            lines += _title(_heading(home), "-")
         for name in names:
             lines += _entry(module, name)
     return "\n".join(lines)
@@ -133,11 +133,11 @@ def _defining(module: ModuleType, name: str) -> str | None:
     return importlib.util.resolve_name(match.group(1), module.__name__) if match else None
 
 
-def _heading(home: str, names: list[str]) -> str:
+def _heading(home: str) -> str:
     """Return the first sentence of a file's docstring as the heading of what is in it."""
     text = (inspect.getdoc(importlib.import_module(home)) or "").split("\n\n")[0].replace("\n", " ")
-    first = re.split(r"(?<=[^.])[.:](?:\s|$)", text)[0].strip()
-    return first if first and len(first) < 90 else ", ".join(names[:3])
+    first = re.split(r"(?<=[^.])[.:;](?:\s|$)", text)[0].strip()
+    return first if first and len(first) < 90 else home.rpartition(".")[2].lstrip("_").replace("_", " ").capitalize()
 
 
 def _entry(module: ModuleType, name: str) -> list[str]:
