@@ -393,7 +393,8 @@ def _totalled(losses: Array, share: Array | float, reduction: Reduction) -> Arra
     if reduction == "none":
         return losses
     total: Array = np.add.reduce(losses, axis=None)
-    if reduction == "mean" and not (losses.size and np.any(share)):
+    # A share that is the same number for all is never 0.
+    if reduction == "mean" and not (losses.size and (isinstance(share, float) or np.any(share))):
         return total * np.nan
     return total
 
