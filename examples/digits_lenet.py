@@ -2,7 +2,7 @@
 
 The data are the 1,797 digits of 8×8 pixels that come with scikit-learn, in a fixed, shuffled 80/20 split. The network
 follows LeNet (LeCun et al. 1998): two convolutions with max-pooling, then two linear layers. It recognises at least
-97 % of the test digits in about half a minute::
+97 % of the test digits in about ten seconds::
 
     python examples/digits_lenet.py            # a picture in examples/output/
     python examples/digits_lenet.py --quick    # two epochs: does it run, and does it learn at all?
