@@ -55,9 +55,7 @@ def render(current: str) -> str:
     """Return the text of ``methods.py`` with the declarations made anew."""
     head, _, rest = current.partition(MARK)
     tail = rest[rest.index("\n\ndef ") :]
-    declarations = [
-        method(name, operation.name) for operation in OPERATIONS.values() for name in operation.methods
-    ]
+    declarations = [method(name, operation.name) for operation in OPERATIONS.values() for name in operation.methods]
     text = head + MARK + "\n".join(declarations) + tail
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout

@@ -47,6 +47,43 @@ from .types import Shape as Shape
 from .types import TensorLike as TensorLike
 from .utils import TensorUtils as TensorUtils
 
+__all__ = [
+    "OPERATIONS",
+    "Array",
+    "Axis",
+    "GradFn",
+    "GradientTuple",
+    "Operation",
+    "Shape",
+    "Tensor",
+    "TensorLike",
+    "TensorType",
+    "TensorUtils",
+    "arange",
+    "as_tensor",
+    "create_node",
+    "double_precision",
+    "enable_grad",
+    "eye",
+    "from_numpy",
+    "full",
+    "functional",
+    "grad",
+    "gradients",
+    "is_grad_enabled",
+    "keep_freed_memory",
+    "linalg",
+    "mark_updated",
+    "math",
+    "no_grad",
+    "ones",
+    "parameter",
+    "random",
+    "tensor",
+    "unbroadcast",
+    "zeros",
+]
+
 __version__ = "0.3.0"
 
 attach_methods(Tensor)

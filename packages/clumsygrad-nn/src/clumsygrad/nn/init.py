@@ -18,6 +18,24 @@ from clumsygrad.core import Tensor, TensorLike, mark_updated
 
 from ._random import generator
 
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "dirac_",
+    "eye_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "orthogonal_",
+    "sparse_",
+    "trunc_normal_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
 FanMode: TypeAlias = Literal["fan_in", "fan_out"]
 Nonlinearity: TypeAlias = Literal[
     "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol, Self, Ty
 import numpy as np
 import numpy.typing as npt
 
-from clumsygrad.core import Array, Tensor, TensorLike, TensorType, mark_updated, parameter, tensor
+from clumsygrad.core import Array, Tensor, TensorLike, TensorType, mark_updated, parameter
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -81,7 +81,7 @@ def Parameter(data: TensorLike, requires_grad: bool = True) -> Tensor:  # noqa: 
         >>> Parameter([1.0, 2.0]).tensor_type.name
         'PARAMETER'
     """
-    return parameter(data) if requires_grad else tensor(data)
+    return parameter(data) if requires_grad else Tensor(data)
 
 
 class Module:
@@ -534,7 +534,7 @@ def _overwrite(pairs: Iterable[tuple[Buffer, npt.NDArray[Any]]]) -> None:
         if not isinstance(target, Tensor):
             np.copyto(target, value, casting="unsafe")
             continue
-        converted = tensor(value).data
+        converted = Tensor(value).data
         if target.data.flags.writeable and target.data.dtype == converted.dtype:
             np.copyto(target.data, converted)
             written.append(target)

@@ -25,4 +25,31 @@ from .rmsprop import RMSprop as RMSprop
 from .rprop import Rprop as Rprop
 from .sgd import SGD as SGD
 
+__all__ = [
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "AveragedModel",
+    "ElementwiseOptimizer",
+    "ExponentialMovingAverage",
+    "Lion",
+    "Muon",
+    "NAdam",
+    "Optimizer",
+    "ParamGroup",
+    "ParamsLike",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "StateDict",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "schedule",
+]
+
 __version__ = "0.3.0"
