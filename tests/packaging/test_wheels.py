@@ -86,7 +86,7 @@ def consumer(member: str) -> str:
         module = importlib.import_module(f"clumsygrad.{name}")
         # A package root and a module of functions list their names; the others re-export one name a line.
         names: list[str] = getattr(module, "__all__", None) or re.findall(
-            r" as (\w+)$", source_of(module), re.MULTILINE
+            r"^from \S+ import (\w+) as \1$", source_of(module), re.MULTILINE
         )
         public = [attribute for attribute in names if not inspect.ismodule(getattr(module, attribute))]
         assert public
