@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+# The plugin is named on the command line, where it is not installed; installed, it must not be loaded twice.
+ALONE = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 TESTS = """
 import numpy as np
@@ -29,7 +33,7 @@ def test_the_fixture_fails_with_the_report_and_a_short_traceback(tmp_path: Path)
     (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
     plugin = ["-p", "clumsygrad.gradcheck.pytest_plugin"]
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, str(tmp_path)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=ALONE)
     assert "1 failed, 1 passed" in result.stdout
     assert "the gradient of input 0 has the opposite sign" in result.stdout
     assert "to blame: wrong_backward" in result.stdout
