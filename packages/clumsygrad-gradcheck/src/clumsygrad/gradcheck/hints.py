@@ -26,6 +26,8 @@ def _hint(item: InputReport, inputs: Sequence[InputReport]) -> str:
         return f"the gradient of {item.name} is not finite where the function is smooth"
     if not analytic.any():
         return f"the gradient of {item.name} is zero everywhere: its term is missing, or not returned"
+    if _close(analytic, -numeric):
+        return f"the gradient of {item.name} has the opposite sign"
     for other in inputs:
         if other is not item and other.numeric_values.shape == analytic.shape and other.numeric_values.any():
             if _close(analytic, other.numeric_values):
@@ -39,7 +41,7 @@ def _hint(item: InputReport, inputs: Sequence[InputReport]) -> str:
     wrong = np.abs(analytic - numeric) > _CLOSE * np.abs(numeric)
     if not wrong.any():
         return _factor(item, analytic, numeric, "")
-    part = "" if wrong.all() else " where they disagree"
+    part = "" if wrong[numeric != 0].all() else " where they disagree"
     return _factor(item, analytic[wrong], numeric[wrong], part)
 
 
