@@ -71,6 +71,7 @@ def test_archives_hold_the_package_and_nothing_else(distributions: Path, member:
         "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore",
     }  # fmt: skip
     if member == "core":
+        # The aim is 100 kB; with every operation, transform and picture in it the wheel is at 107 kB and must not grow.
         assert wheel.stat().st_size < 110_000
 
 
